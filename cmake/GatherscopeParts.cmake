@@ -1,0 +1,38 @@
+# Finds the optional parts and says what was left out, so that a small build is never a surprise.
+set(GATHERSCOPE_PARTS "")
+
+# gatherscope_part(NAME found "what it is for"): sets GATHERSCOPE_HAVE_NAME by the AUTO/ON/OFF option.
+function(gatherscope_part name found purpose)
+    set(want ${GATHERSCOPE_${name}})
+    set(have OFF)
+    if(want STREQUAL "OFF")
+        set(note "switched off")
+    elseif(found)
+        set(have ON)
+        set(note "found")
+    elseif(want STREQUAL "ON")
+        message(FATAL_ERROR "GATHERSCOPE_${name}=ON, but it was not found: ${purpose}")
+    else()
+        set(note "not found")
+    endif()
+    set(GATHERSCOPE_HAVE_${name} ${have} PARENT_SCOPE)
+    set(GATHERSCOPE_PARTS "${GATHERSCOPE_PARTS};${name}: ${note} (${purpose})" PARENT_SCOPE)
+endfunction()
+
+function(gatherscope_print_parts)
+    message(STATUS "Gatherscope ${PROJECT_VERSION}, optional parts:")
+    foreach(line ${GATHERSCOPE_PARTS})
+        message(STATUS "  ${line}")
+    endforeach()
+endfunction()
+
+if(NOT GATHERSCOPE_GUI STREQUAL "OFF")
+    find_package(Qt6 6.4 QUIET COMPONENTS Core Gui Widgets Concurrent Svg)
+endif()
+gatherscope_part(GUI "${Qt6_FOUND}" "Qt 6.4 Widgets and Svg: the desktop application")
+# The command line and the tests need QtCore and QtTest only.
+find_package(Qt6 6.4 REQUIRED COMPONENTS Core Test)
+find_program(GATHERSCOPE_DOT_PROGRAM dot)
+gatherscope_part(DOT "${GATHERSCOPE_DOT_PROGRAM}" "Graphviz dot: focus view layouts, lanes are used without it")
+find_package(benchmark QUIET)
+gatherscope_part(BENCH "${benchmark_FOUND}" "Google Benchmark: tests/bench")

@@ -1,0 +1,86 @@
+// The one immutable snapshot that every view, export and command shows.
+#pragma once
+
+#include "analysis/settings.h"
+#include "base/progress.h"
+#include "import/importer.h"
+#include "passes/pass.h"
+#include "schedule/schedule.h"
+#include "simulate/timeline.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gs {
+
+/// Everything an analysis depends on.
+struct AnalysisRequest {
+    std::string graph_file;
+    int graph_index = -1;                          ///< which graph of the file; -1 = the reader's choice
+    int rank = -1;                                 ///< which rank's graph; -1 = any
+    std::vector<std::string> cost_files;           ///< in order
+    std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
+    Settings settings;
+};
+
+/// One program with its order and what comes of it.
+struct Program {
+    GraphPtr graph;
+    CollectiveTablePtr collectives;
+    CostTablePtr costs;
+    SchedulePtr schedule;
+    TimelinePtr timeline;
+};
+
+struct StageTime {
+    std::string stage;
+    double ms = 0;
+    bool reused = false; ///< came from the cache
+};
+
+struct Analysis {
+    AnalysisRequest request;
+    ImportedGraph source;
+    std::vector<PassReport> reports;
+    Program before; ///< lowered graph in program order
+    Program after;  ///< lowered and bucketed graph as scheduled
+    int64_t lower_bound_ns = 0;
+    Diagnostics diagnostics;
+    std::vector<StageTime> times;
+
+    /// Decision of a gather of after.graph by its launch; null if it has none.
+    const Decision* decisionFor(NodeId launch) const;
+};
+
+using AnalysisPtr = std::shared_ptr<const Analysis>;
+
+/// Runs the stages, reusing those whose inputs did not change since an earlier call. Not thread-safe itself:
+/// one analyser, one job at a time.
+class Analyser {
+public:
+    Analyser();
+    ~Analyser();
+    Analyser(const Analyser&) = delete;
+    Analyser& operator=(const Analyser&) = delete;
+
+    /// Error code "cancelled" when the job was stopped.
+    Result<AnalysisPtr> analyse(const AnalysisRequest& request, const JobContext& job);
+
+private:
+    struct Cache;
+    std::unique_ptr<Cache> cache_;
+};
+
+/// Totals for the status line and the command line's summary.
+struct Summary {
+    size_t gathers = 0; ///< candidates
+    size_t hidden = 0;
+    size_t compute_limited = 0;
+    size_t moved = 0;
+    size_t missing_costs = 0;
+};
+Summary summarise(const Analysis& analysis);
+
+} // namespace gs

@@ -1,0 +1,64 @@
+// Cost of every node, with provenance on every number (profiling.md, "Cost chain").
+#pragma once
+
+#include "graph/collectives.h"
+#include "graph/graph.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gs {
+
+/// Where a number comes from. Structural = 0 by definition (views, unpacks, inputs, waits).
+enum class Provenance : uint8_t {
+    Structural,
+    User,
+    Measured,
+    Reused,
+    Imported,
+    Interpolated,
+    Extrapolated,
+    Analytical,
+    Missing
+};
+/// "structural", "user", "measured", …
+std::string_view provenanceName(Provenance provenance);
+
+/// One distinct key of the table: equal ops share it (StructuralKey in profiling.md).
+struct CostEntry {
+    std::string key;   ///< StructuralKey as text: target, shapes, dtypes, group; unique in the table
+    std::string kind;  ///< "compute", "all_gather", "reduce_scatter", …
+    std::string label; ///< short text for people: "mm bf16[8192, 4096] × [4096, 6144]"
+    int64_t ns = 0;    ///< per call; meaningless if missing
+    Provenance provenance = Provenance::Missing;
+    std::string source;         ///< file name, device preset, "edited by hand"
+    std::string note;           ///< how it was computed, e.g. "memory bound: 402.7 MB at 3.35 TB/s"
+    int64_t analytical_ns = -1; ///< the model's number beside any other source; -1 = none
+    std::vector<NodeId> nodes;  ///< nodes that use it, in program order
+};
+
+class CostTable {
+public:
+    /// Per node: ns on the compute stream, or of the transfer for a launch. Missing counts as 0 here; see
+    /// entry().
+    int64_t ns(NodeId id) const { return ns_[id]; }
+    std::span<const int64_t> all() const { return ns_; }
+    /// Entry of a node, or null for a structural zero.
+    const CostEntry* entry(NodeId id) const {
+        return entry_of_[id] < 0 ? nullptr : &entries_[static_cast<size_t>(entry_of_[id])];
+    }
+    int32_t entryIndex(NodeId id) const { return entry_of_[id]; }
+    std::span<const CostEntry> entries() const { return entries_; }
+    size_t count(Provenance provenance) const; ///< distinct keys with this provenance
+
+private:
+    friend class CostTableBuilder;
+    std::vector<int64_t> ns_;
+    std::vector<int32_t> entry_of_;
+    std::vector<CostEntry> entries_;
+};
+
+using CostTablePtr = std::shared_ptr<const CostTable>;
+
+} // namespace gs

@@ -1,0 +1,181 @@
+#include "graph/collectives.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+constexpr NodeId kManyParameters = kNoNode - 1;
+
+/// For each node the one placeholder it derives from, kNoNode for none, kManyParameters for several. This is
+/// document 001's single-placeholder test for all nodes at once, in O(edges).
+std::vector<NodeId> singlePlaceholders(const Graph& graph) {
+    std::vector<NodeId> from(graph.size(), kNoNode);
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        if (graph.node(id).op == NodeOp::Placeholder) {
+            from[id] = id;
+            continue;
+        }
+        for (NodeId input : graph.inputs(id)) {
+            const NodeId other = from[input];
+            if (other == kNoNode || other == from[id])
+                continue;
+            from[id] = from[id] == kNoNode ? other : kManyParameters;
+        }
+    }
+    return from;
+}
+
+int64_t inputBytes(const Graph& graph, NodeId launch) {
+    int64_t sum = 0;
+    for (NodeId input : graph.inputs(launch)) {
+        const int64_t bytes = graph.value(input).bytes();
+        if (bytes < 0)
+            return kUnknownSize;
+        if (__builtin_add_overflow(sum, bytes, &sum))
+            return kHugeSize;
+    }
+    return sum;
+}
+
+Collective describeLaunch(const Graph& graph, NodeId launch, const std::vector<NodeId>& from) {
+    Collective item;
+    item.launch = launch;
+    const OpTraits& traits = graph.target(launch).traits;
+    item.kind = traits.collective == CollectiveKind::None ? CollectiveKind::Other : traits.collective;
+    if (traits.group_arg >= 0) {
+        const Arg* group = graph.arg(launch, static_cast<size_t>(traits.group_arg));
+        if (group && group->kind == Arg::Kind::String)
+            item.group = graph.findGroup(graph.text(group->text));
+    }
+    const Arg* size =
+        traits.group_size_arg < 0 ? nullptr : graph.arg(launch, static_cast<size_t>(traits.group_size_arg));
+    if (size && size->isInt() && size->integer > 0 && size->integer <= INT32_MAX)
+        item.group_size = static_cast<int32_t>(size->integer);
+    else if (item.group != kNoGroup)
+        item.group_size = graph.groups()[item.group].size;
+    item.input_bytes = inputBytes(graph, launch);
+    const Value& value = graph.value(launch);
+    item.output_bytes = value.kind == Value::Kind::None ? kUnknownSize : value.bytes();
+    if (const TensorMeta* tensor = value.firstTensor())
+        item.dtype = tensor->dtype;
+    if (!item.isGather())
+        return item;
+    const auto is_parameter = [&](NodeId id) { return from[id] != kNoNode && from[id] != kManyParameters; };
+    if (item.kind == CollectiveKind::AllGather) {
+        NodeId only = kNoNode;
+        for (NodeId input : graph.inputs(launch))
+            only = from[input] == kNoNode                   ? only
+                   : only == kNoNode || only == from[input] ? from[input]
+                                                            : kManyParameters;
+        item.weight_gather = only != kNoNode && only != kManyParameters;
+        if (item.weight_gather)
+            item.parameters.push_back(only);
+        return item;
+    }
+    const auto inputs = graph.inputs(launch);
+    item.weight_gather = !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), is_parameter);
+    if (item.weight_gather) {
+        for (NodeId input : inputs)
+            item.parameters.push_back(from[input]);
+    }
+    return item;
+}
+
+/// The launch a wait waits for, through unpacks, views and earlier waits; kNoNode if it is a graph input's.
+NodeId waitedLaunch(const Graph& graph, NodeId wait) {
+    for (NodeId input : graph.inputs(wait)) { // level scheduler: the shard comes first, the launch second
+        if (graph.node(input).kind == NodeKind::Launch)
+            return input;
+    }
+    NodeId at = graph.inputs(wait).empty() ? kNoNode : graph.inputs(wait).front();
+    while (at != kNoNode) {
+        const NodeKind kind = graph.node(at).kind;
+        if (kind == NodeKind::Launch)
+            return at;
+        const bool through = kind == NodeKind::Unpack || kind == NodeKind::View || kind == NodeKind::Wait;
+        at = through && !graph.inputs(at).empty() ? graph.inputs(at).front() : kNoNode;
+    }
+    return kNoNode;
+}
+
+/// Nodes that really use what the waits deliver: users reached through views, unpacks and waits. `seen` is
+/// shared by all calls and stamped, so that the whole search is linear.
+std::vector<NodeId> findConsumers(const Graph& graph, const Collective& item, std::vector<uint32_t>& seen,
+                                  uint32_t stamp) {
+    std::vector<NodeId> consumers;
+    std::vector<NodeId> stack(item.waits);
+    while (!stack.empty()) {
+        const NodeId id = stack.back();
+        stack.pop_back();
+        for (NodeId user : graph.users(id)) {
+            if (seen[user] == stamp)
+                continue;
+            seen[user] = stamp;
+            const NodeKind kind = graph.node(user).kind;
+            if (kind == NodeKind::View || kind == NodeKind::Unpack || kind == NodeKind::Wait)
+                stack.push_back(user);
+            else
+                consumers.push_back(user);
+        }
+    }
+    std::sort(consumers.begin(), consumers.end());
+    return consumers;
+}
+
+} // namespace
+
+CollectiveTable::CollectiveTable(const Graph& graph) : index_of_(graph.size(), -1) {
+    const std::vector<NodeId> from = singlePlaceholders(graph);
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const NodeKind kind = graph.node(id).kind;
+        if (kind == NodeKind::Launch) {
+            index_of_[id] = static_cast<int32_t>(items_.size());
+            items_.push_back(describeLaunch(graph, id, from));
+        } else if (kind == NodeKind::Unpack && !graph.inputs(id).empty()) {
+            const NodeId of = graph.inputs(id).front();
+            if (graph.node(of).kind == NodeKind::Launch) {
+                index_of_[id] = index_of_[of];
+                items_[static_cast<size_t>(index_of_[of])].unpacks.push_back(id);
+            }
+        } else if (kind == NodeKind::Wait) {
+            const NodeId launch = waitedLaunch(graph, id);
+            if (launch == kNoNode) {
+                Collective eager;
+                eager.kind = CollectiveKind::Other;
+                eager.output_bytes = graph.value(id).bytes();
+                index_of_[id] = static_cast<int32_t>(items_.size());
+                items_.push_back(std::move(eager));
+            } else {
+                index_of_[id] = index_of_[launch];
+            }
+            items_[static_cast<size_t>(index_of_[id])].waits.push_back(id);
+        }
+    }
+    std::vector<uint32_t> seen(graph.size(), 0);
+    uint32_t stamp = 0;
+    for (Collective& item : items_) {
+        item.consumers = findConsumers(graph, item, seen, ++stamp);
+        weight_gathers_ += item.weight_gather ? 1 : 0;
+    }
+}
+
+std::string parameterName(const Graph& graph, NodeId placeholder) {
+    const StringId fqn = graph.meta(placeholder).fqn;
+    return std::string(fqn == kEmptyString ? graph.name(placeholder) : graph.text(fqn));
+}
+
+std::string gatheredParameters(const Graph& graph, const Collective& gather) {
+    if (gather.parameters.empty())
+        return {};
+    if (gather.parameters.size() == 1)
+        return parameterName(graph, gather.parameters.front());
+    std::string names;
+    for (NodeId id : gather.parameters)
+        names += (names.empty() ? "" : ", ") + parameterName(graph, id);
+    return fmt::format("{} parameters: {}", gather.parameters.size(), names);
+}
+
+} // namespace gs

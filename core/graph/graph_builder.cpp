@@ -1,0 +1,360 @@
+#include "graph/graph_builder.h"
+
+#include "base/hash.h"
+#include "graph/order_edges.h"
+#include "graph/structural_hash.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+/// Turns lists per node into one CSR array.
+template <typename T, typename Lists>
+void toCsr(const Lists& lists, std::vector<uint32_t>& begin, std::vector<T>& items) {
+    begin.assign(1, 0);
+    begin.reserve(lists.size() + 1);
+    for (const auto& list : lists) {
+        items.insert(items.end(), list.begin(), list.end());
+        begin.push_back(static_cast<uint32_t>(items.size()));
+    }
+}
+
+NodeKind kindOf(NodeOp op, uint16_t traits) {
+    switch (op) {
+    case NodeOp::Placeholder:
+        return NodeKind::Placeholder;
+    case NodeOp::GetAttr:
+        return NodeKind::GetAttr;
+    case NodeOp::Output:
+        return NodeKind::Output;
+    default:
+        break;
+    }
+    if (traits & kTraitCollective)
+        return NodeKind::Launch;
+    if (traits & kTraitWait)
+        return NodeKind::Wait;
+    if (traits & kTraitUnpack)
+        return NodeKind::Unpack;
+    if (traits & kTraitFree)
+        return NodeKind::Free;
+    if (traits & kTraitBarrier)
+        return NodeKind::Barrier;
+    if (traits & kTraitView)
+        return NodeKind::View;
+    return NodeKind::Compute;
+}
+
+} // namespace
+
+GraphBuilder::GraphBuilder() {
+    graph_.values_.emplace_back(); // ValueId 0: no value
+}
+
+GraphBuilder::GraphBuilder(const Graph& base) : GraphBuilder() {
+    graph_.info_ = base.info_;
+    graph_.strings_ = StringPool(base.strings_);
+    graph_.groups_ = base.groups_;
+}
+
+TargetId GraphBuilder::internTarget(std::string_view text) {
+    const StringId id = intern(text);
+    const auto [found, added] = target_ids_.try_emplace(id, static_cast<TargetId>(graph_.targets_.size()));
+    if (added)
+        graph_.targets_.push_back({id, opTraits(text)});
+    return found->second;
+}
+
+NodeId GraphBuilder::addNode(std::string_view name, NodeOp op, std::string_view target, SourcePos where) {
+    const auto id = static_cast<NodeId>(graph_.nodes_.size());
+    StringId name_id = intern(name);
+    if (name.empty() || graph_.by_name_.count(name_id)) {
+        std::string unique;
+        for (int suffix = 1; unique.empty() || graph_.by_name_.count(intern(unique)); ++suffix)
+            unique = fmt::format("{}__{}", name.empty() ? "unnamed" : name, suffix);
+        diagnostics_.add({Severity::Error, "duplicate-name", where, std::string(name),
+                          name.empty() ? "a node has no name"
+                                       : fmt::format("the name \"{}\" is taken by an earlier node", name),
+                          fmt::format("the node is shown as \"{}\"; its users read the first one", unique)});
+        name_id = intern(unique);
+    }
+    Node node;
+    node.name = name_id;
+    node.op = op;
+    node.target = internTarget(target);
+    node.source_line = where.line;
+    graph_.by_name_.emplace(name_id, id);
+    graph_.nodes_.push_back(node);
+    graph_.meta_.emplace_back();
+    pending_.emplace_back();
+    return id;
+}
+
+Arg GraphBuilder::copyArg(const Graph& base, const Arg& arg, const std::vector<NodeId>& map) {
+    Arg copy = arg;
+    if (arg.kind == Arg::Kind::Node) {
+        copy.first = map[arg.node()];
+    } else if (arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict || arg.kind == Arg::Kind::Slice) {
+        std::vector<Arg> items;
+        items.reserve(arg.count);
+        for (const Arg& child : base.children(arg))
+            items.push_back(copyArg(base, child, map));
+        copy.first = static_cast<uint32_t>(graph_.args_.size());
+        graph_.args_.insert(graph_.args_.end(), items.begin(), items.end());
+    }
+    return copy;
+}
+
+NodeId GraphBuilder::copyNode(const Graph& base, NodeId id, const std::vector<NodeId>& map) {
+    const Node& from = base.node(id);
+    const NodeId copy = addNode(base.name(id), from.op, base.targetText(id), {{}, from.source_line, 0});
+    Node to = from;
+    to.name = graph_.nodes_[copy].name;
+    to.target = graph_.nodes_[copy].target;
+    to.args = copyArg(base, from.args, map);
+    to.kwargs = copyArg(base, from.kwargs, map);
+    to.value = 0;
+    graph_.nodes_[copy] = to;
+    setValue(copy, base.value(id));
+    graph_.meta_[copy] = base.meta(id);
+    Pending& pending = pending_[copy];
+    pending.explicit_traits = true;
+    for (NodeId weak : base.weakInputs(id)) {
+        if (map[weak] != kNoNode)
+            pending.weak.push_back(map[weak]);
+    }
+    pending.origins.assign(base.origins(id).begin(), base.origins(id).end());
+    return copy;
+}
+
+void GraphBuilder::setValue(NodeId id, const Value& value) {
+    const uint64_t hash = hashValue(graph_, value, ValueHash::WithSymbols);
+    const auto [begin, end] = value_ids_.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+        if (graph_.values_[it->second] == value) {
+            node(id).value = it->second;
+            return;
+        }
+    }
+    node(id).value = static_cast<ValueId>(graph_.values_.size());
+    graph_.values_.push_back(value);
+    value_ids_.emplace(hash, node(id).value);
+}
+
+Arg GraphBuilder::nodeArg(NodeId id) const {
+    Arg arg;
+    arg.kind = Arg::Kind::Node;
+    arg.first = id;
+    return arg;
+}
+
+Arg GraphBuilder::nodeArg(std::string_view name, NodeId user, SourcePos where) {
+    const NodeId id = findNode(name);
+    if (id != kNoNode && id != user)
+        return nodeArg(id);
+    const std::string user_name = user == kNoNode ? std::string() : std::string(text(node(user).name));
+    const bool self = id == user;
+    diagnostics_.add(
+        {Severity::Error, self ? "cycle" : "unknown-input", std::move(where), user_name,
+         self ? fmt::format("\"{}\" uses itself as an argument", name)
+              : fmt::format("\"{}\" uses \"{}\", which is not defined before it", user_name, name),
+         "the argument is left out; the edge is missing from every analysis of this graph"});
+    return textArg(Arg::Kind::Repr, name);
+}
+
+Arg GraphBuilder::intArg(int64_t value) const {
+    Arg arg;
+    arg.kind = Arg::Kind::Int;
+    arg.integer = value;
+    return arg;
+}
+
+Arg GraphBuilder::floatArg(double value) const {
+    Arg arg;
+    arg.kind = Arg::Kind::Float;
+    arg.real = value;
+    return arg;
+}
+
+Arg GraphBuilder::boolArg(bool value) const {
+    Arg arg;
+    arg.kind = Arg::Kind::Bool;
+    arg.integer = value ? 1 : 0;
+    return arg;
+}
+
+Arg GraphBuilder::textArg(Arg::Kind kind, std::string_view text) {
+    Arg arg;
+    arg.kind = kind;
+    arg.text = intern(text);
+    return arg;
+}
+
+Arg GraphBuilder::symbolArg(std::string_view expression, int64_t hint) {
+    Arg arg = textArg(Arg::Kind::Symbol, expression);
+    arg.integer = hint;
+    return arg;
+}
+
+Arg GraphBuilder::listArg(std::span<const Arg> items) {
+    Arg arg;
+    arg.kind = Arg::Kind::List;
+    arg.first = static_cast<uint32_t>(graph_.args_.size());
+    arg.count = static_cast<uint32_t>(items.size());
+    graph_.args_.insert(graph_.args_.end(), items.begin(), items.end());
+    return arg;
+}
+
+Arg GraphBuilder::sliceArg(std::span<const Arg> three) {
+    Arg arg = listArg(three);
+    arg.kind = Arg::Kind::Slice;
+    return arg;
+}
+
+Arg GraphBuilder::dictArg(std::span<const Arg> items) {
+    Arg arg = listArg(items);
+    arg.kind = Arg::Kind::Dict;
+    return arg;
+}
+
+void GraphBuilder::setInputs(NodeId id, std::vector<NodeId> inputs) {
+    pending_[id].inputs = std::move(inputs);
+    pending_[id].explicit_inputs = true;
+}
+
+void GraphBuilder::addWeakInput(NodeId id, NodeId before) {
+    pending_[id].weak.push_back(before);
+}
+
+void GraphBuilder::addOrigin(NodeId id, StringId name) {
+    pending_[id].origins.push_back(name);
+}
+
+void GraphBuilder::setTraits(NodeId id, uint16_t bits) {
+    node(id).traits = bits;
+    pending_[id].explicit_traits = true;
+}
+
+void GraphBuilder::addMutation(NodeId id, NodeId storage_of) {
+    pending_[id].mutates.push_back(storage_of);
+}
+
+GroupId GraphBuilder::addGroup(std::string_view name, std::vector<int32_t> ranks,
+                               std::string_view description) {
+    GroupId id = graph_.findGroup(name);
+    if (id == kNoGroup) {
+        id = static_cast<GroupId>(graph_.groups_.size());
+        graph_.groups_.push_back({intern(name), kEmptyString, {}, 0});
+    }
+    ProcessGroup& group = graph_.groups_[id];
+    if (!description.empty())
+        group.description = intern(description);
+    if (!ranks.empty()) {
+        group.size = static_cast<int32_t>(ranks.size());
+        group.ranks = std::move(ranks);
+    }
+    return id;
+}
+
+NodeId GraphBuilder::findNode(std::string_view name) const {
+    return graph_.find(name).value_or(kNoNode);
+}
+
+void GraphBuilder::collectInputs() {
+    std::vector<uint32_t> seen_by(graph_.nodes_.size(), kNoNode);
+    for (NodeId id = 0; id < graph_.nodes_.size(); ++id) {
+        Pending& pending = pending_[id];
+        if (pending.explicit_inputs)
+            continue;
+        const auto visit = [&](const auto& self, const Arg& arg) -> void {
+            if (arg.kind == Arg::Kind::Node && seen_by[arg.first] != id) {
+                seen_by[arg.first] = id;
+                pending.inputs.push_back(arg.first);
+            } else if (arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict ||
+                       arg.kind == Arg::Kind::Slice) {
+                for (uint32_t i = 0; i < arg.count; ++i)
+                    self(self, graph_.args_[arg.first + i]);
+            }
+        };
+        visit(visit, graph_.nodes_[id].args);
+        visit(visit, graph_.nodes_[id].kwargs);
+    }
+}
+
+void GraphBuilder::classify() {
+    for (NodeId id = 0; id < graph_.nodes_.size(); ++id) {
+        Node& node = graph_.nodes_[id];
+        const uint16_t known = graph_.targets_[node.target].traits.bits;
+        if (node.op != NodeOp::CallFunction && node.op != NodeOp::CallMethod)
+            node.traits = 0;
+        else if (!pending_[id].explicit_traits)
+            node.traits = known;
+        else // files know these seven tags; the rest is ours
+            node.traits |= known & static_cast<uint16_t>(
+                                       ~(kTraitPointwise | kTraitView | kTraitCompute | kTraitReduction));
+        node.kind = kindOf(node.op, node.traits);
+        if (node.kind == NodeKind::Placeholder)
+            graph_.placeholders_end_ = id + 1;
+        if (node.kind == NodeKind::Output)
+            graph_.output_ = id;
+    }
+}
+
+void GraphBuilder::resolveGroups() {
+    for (NodeId id = 0; id < graph_.nodes_.size(); ++id) {
+        if (graph_.nodes_[id].kind != NodeKind::Launch)
+            continue;
+        const OpTraits& traits = graph_.targets_[graph_.nodes_[id].target].traits;
+        const Arg* name =
+            traits.group_arg < 0 ? nullptr : graph_.arg(id, static_cast<size_t>(traits.group_arg));
+        if (!name || name->kind != Arg::Kind::String)
+            continue;
+        const GroupId group = addGroup(graph_.text(name->text), {}, {});
+        const Arg* size =
+            traits.group_size_arg < 0 ? nullptr : graph_.arg(id, static_cast<size_t>(traits.group_size_arg));
+        if (graph_.groups_[group].size == 0 && size && size->isInt() && size->integer > 0 &&
+            size->integer <= INT32_MAX)
+            graph_.groups_[group].size = static_cast<int32_t>(size->integer);
+    }
+}
+
+GraphPtr GraphBuilder::finish(Diagnostics* diagnostics) {
+    const size_t count = graph_.nodes_.size();
+    collectInputs();
+    std::vector<std::vector<NodeId>> inputs(count), weak(count), mutates(count);
+    std::vector<std::vector<StringId>> origins(count);
+    for (size_t i = 0; i < count; ++i) {
+        inputs[i] = std::move(pending_[i].inputs);
+        weak[i] = std::move(pending_[i].weak);
+        origins[i] = std::move(pending_[i].origins);
+        mutates[i] = std::move(pending_[i].mutates);
+    }
+    toCsr(inputs, graph_.input_begin_, graph_.input_);
+    toCsr(weak, graph_.weak_begin_, graph_.weak_);
+    toCsr(origins, graph_.origin_begin_, graph_.origin_);
+
+    graph_.user_begin_.assign(count + 1, 0);
+    for (NodeId input : graph_.input_)
+        ++graph_.user_begin_[input + 1];
+    for (size_t i = 0; i < count; ++i)
+        graph_.user_begin_[i + 1] += graph_.user_begin_[i];
+    graph_.user_.resize(graph_.input_.size());
+    std::vector<uint32_t> fill(graph_.user_begin_.begin(), graph_.user_begin_.end() - 1);
+    for (NodeId id = 0; id < count; ++id) {
+        for (NodeId input : graph_.inputs(id))
+            graph_.user_[fill[input]++] = id;
+    }
+
+    classify();
+    resolveGroups();
+    toCsr(findOrderEdges(graph_, mutates), graph_.order_begin_, graph_.order_);
+    graph_.structural_hash_ = structuralHash(graph_);
+    if (diagnostics)
+        diagnostics->append(diagnostics_);
+    return std::make_shared<const Graph>(std::move(graph_));
+}
+
+} // namespace gs

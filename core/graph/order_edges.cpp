@@ -1,0 +1,131 @@
+#include "graph/order_edges.h"
+
+namespace gs {
+
+namespace {
+
+class Finder {
+public:
+    Finder(const Graph& graph, const std::vector<std::vector<NodeId>>& extra_writes)
+        : graph_(graph), extra_writes_(extra_writes), edges_(graph.size()), root_(graph.size()),
+          last_write_(graph.size(), kNoNode), reads_(graph.size()), written_(graph.size(), false) {}
+
+    std::vector<std::vector<OrderEdge>> run() {
+        markWrittenRoots();
+        for (NodeId id = 0; id < graph_.size(); ++id) {
+            readInputs(id);
+            for (NodeId written : writes_)
+                write(id, written);
+            orderAgainstBarriers(id);
+        }
+        return std::move(edges_);
+    }
+
+private:
+    /// Roots of storages and which of them are ever written; only those need their readers remembered.
+    void markWrittenRoots() {
+        for (NodeId id = 0; id < graph_.size(); ++id) {
+            collectWrites(id);
+            root_[id] = id;
+            if (!writes_.empty())
+                root_[id] = root_[writes_.front()];
+            else if (sharesFirstInput(id))
+                root_[id] = root_[graph_.inputs(id).front()];
+            for (NodeId written : writes_)
+                written_[root_[written]] = true;
+        }
+    }
+
+    bool sharesFirstInput(NodeId id) const {
+        const NodeKind kind = graph_.node(id).kind;
+        return !graph_.inputs(id).empty() &&
+               (kind == NodeKind::View || kind == NodeKind::Wait || kind == NodeKind::Unpack);
+    }
+
+    void collectWrites(NodeId id) {
+        writes_.clear();
+        if (graph_.isCall(id) && (graph_.node(id).traits & (kTraitMutable | kTraitFree)) != 0) {
+            const OpTraits& traits = graph_.target(id).traits;
+            for (uint8_t index : traits.mutated_args)
+                addNodes(graph_.arg(id, index));
+            for (const std::string& name : traits.mutated_kwargs)
+                addNodes(graph_.kwarg(id, name));
+        }
+        for (NodeId written : extra_writes_[id])
+            writes_.push_back(written);
+    }
+
+    void addNodes(const Arg* arg) {
+        if (!arg)
+            return;
+        if (arg->kind == Arg::Kind::Node)
+            writes_.push_back(arg->node());
+        else if (arg->kind == Arg::Kind::List)
+            for (const Arg& child : graph_.children(*arg))
+                addNodes(&child);
+    }
+
+    void readInputs(NodeId id) {
+        collectWrites(id);
+        for (NodeId input : graph_.inputs(id)) {
+            const NodeId root = root_[input];
+            if (!written_[root])
+                continue;
+            addEdge(id, last_write_[root], EdgeKind::Mutation, input);
+            reads_[root].push_back(id);
+        }
+    }
+
+    void write(NodeId id, NodeId written) {
+        const NodeId root = root_[written];
+        const EdgeKind kind = graph_.node(id).kind == NodeKind::Free ? EdgeKind::Effect : EdgeKind::Mutation;
+        addEdge(id, last_write_[root], kind, written);
+        for (NodeId reader : reads_[root])
+            addEdge(id, reader, kind, written);
+        reads_[root].clear();
+        last_write_[root] = id;
+    }
+
+    void orderAgainstBarriers(NodeId id) {
+        const NodeKind kind = graph_.node(id).kind;
+        const bool is_barrier = kind == NodeKind::Barrier;
+        if (!is_barrier && kind != NodeKind::Launch && kind != NodeKind::Wait && writes_.empty())
+            return;
+        addEdge(id, last_barrier_, EdgeKind::Effect, kNoNode);
+        if (is_barrier) {
+            for (NodeId before : since_barrier_)
+                addEdge(id, before, EdgeKind::Effect, kNoNode);
+            since_barrier_.clear();
+            last_barrier_ = id;
+        } else {
+            since_barrier_.push_back(id);
+        }
+    }
+
+    /// `argument`: the input through which the edge arises; an edge to it is a plain data edge already.
+    void addEdge(NodeId id, NodeId before, EdgeKind kind, NodeId argument) {
+        if (before == kNoNode || before == id || before == argument)
+            return;
+        edges_[id].push_back({before, kind});
+    }
+
+    const Graph& graph_;
+    const std::vector<std::vector<NodeId>>& extra_writes_;
+    std::vector<std::vector<OrderEdge>> edges_;
+    std::vector<NodeId> root_;
+    std::vector<NodeId> last_write_;
+    std::vector<std::vector<NodeId>> reads_;
+    std::vector<bool> written_;
+    std::vector<NodeId> writes_;
+    std::vector<NodeId> since_barrier_;
+    NodeId last_barrier_ = kNoNode;
+};
+
+} // namespace
+
+std::vector<std::vector<OrderEdge>> findOrderEdges(const Graph& graph,
+                                                   const std::vector<std::vector<NodeId>>& extra_writes) {
+    return Finder(graph, extra_writes).run();
+}
+
+} // namespace gs

@@ -1,0 +1,11 @@
+#include "import/importer.h"
+#include "import/readers.h"
+
+namespace gs {
+
+const std::vector<GraphReader>& graphReaders() {
+    static const std::vector<GraphReader> kReaders = {gatherscopeJsonReader()};
+    return kReaders;
+}
+
+} // namespace gs

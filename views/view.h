@@ -1,0 +1,62 @@
+// What every view is: a widget that shows one immutable snapshot and one selection.
+#pragma once
+
+#include "analysis/analysis.h"
+
+#include <QString>
+#include <QWidget>
+
+namespace gs {
+
+using SnapshotPtr = AnalysisPtr;
+
+/// The one selection of all views, by stable names.
+struct Selection {
+    enum class Kind : uint8_t { None, Node, Gather };
+    Kind kind = Kind::None;
+    QString name; ///< node name; of a gather its launch
+
+    bool operator==(const Selection&) const = default;
+};
+
+/// A view holds the snapshot pointer (so that what it paints stays alive) and never changes it. All views get
+/// the same pointer; no view computes anything that the core could.
+class View : public QWidget {
+    Q_OBJECT
+public:
+    using QWidget::QWidget;
+
+    SnapshotPtr snapshot() const { return snapshot_; }
+    const Selection& selection() const { return selection_; }
+
+    void setSnapshot(SnapshotPtr snapshot) {
+        snapshot_ = std::move(snapshot);
+        snapshotChanged();
+    }
+    void setSelection(const Selection& selection) {
+        if (selection == selection_)
+            return;
+        selection_ = selection;
+        selectionChanged();
+    }
+
+signals:
+    /// The user chose something; the document answers with setSelection() on every view.
+    void selectionRequested(const gs::Selection& selection);
+    /// The user asked for another value of a setting (by its name in the settings table).
+    void settingRequested(const QString& name, const QString& value);
+    /// The user edited a cost: StructuralKey and ns; ns < 0 removes the edit.
+    void costEditRequested(const QString& key, qint64 ns);
+
+protected:
+    /// snapshot() is new; may be null (nothing open).
+    virtual void snapshotChanged() = 0;
+    /// selection() is new.
+    virtual void selectionChanged() = 0;
+
+private:
+    SnapshotPtr snapshot_;
+    Selection selection_;
+};
+
+} // namespace gs
