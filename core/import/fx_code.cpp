@@ -26,13 +26,15 @@ Result<GraphPtr> readCode(const InputText& input, const GraphEntry& entry, Diagn
                           const JobContext& job) {
     job.report("reading nodes", 0.1);
     Diagnostics found;
-    FxCodeReader reader(input, entry, {});
+    FxCodeReader reader(input, entry, {}, false);
     Result<GraphPtr> graph = reader.read(found, job);
-    if (!reader.isFragment() || reader.undefinedNames().empty()) {
+    const bool undefined = reader.isFragment() && !reader.undefinedNames().empty();
+    if (!graph || (!undefined && !reader.hasForwardUses())) {
         diagnostics.append(found);
         return graph;
     }
-    FxCodeReader again(input, entry, reader.undefinedNames());
+    FxCodeReader again(input, entry, undefined ? reader.undefinedNames() : std::vector<std::string>(),
+                       reader.hasForwardUses());
     return again.read(diagnostics, job);
 }
 

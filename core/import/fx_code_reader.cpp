@@ -83,10 +83,10 @@ std::string_view withoutTrailingComment(std::string_view text) {
 } // namespace
 
 FxCodeReader::FxCodeReader(const InputText& input, const GraphEntry& entry,
-                           std::vector<std::string> undefined)
+                           std::vector<std::string> undefined, bool sorted)
     : input_(input), entry_(entry), lines_(input.text, entry.offset, entry.offset + entry.length, entry.line,
                                            input.text[entry.offset] == '\t' && isTorchTrace(input.text)),
-      annotations_(builder_, input.path), undefined_(std::move(undefined)) {}
+      annotations_(builder_, input.path), undefined_(std::move(undefined)), sorted_(sorted) {}
 
 SourcePos FxCodeReader::place(size_t at) const {
     return {input_.path, line_, column_ + static_cast<uint32_t>(at)};
@@ -181,7 +181,7 @@ std::string_view FxCodeReader::wholeStatement(TextLine& line) {
     const std::string_view text = trimmed(line.text);
     if (text.empty() || text.front() == '#' || !continues(text))
         return text;
-    std::string joined(text);
+    std::string joined(withoutTrailingComment(text));
     TextLine more;
     for (size_t count = 0; count < kMaxJoinedLines && continues(joined) && nextLine(more); ++count) {
         const std::string_view next = trimmed(more.text);
@@ -193,23 +193,23 @@ std::string_view FxCodeReader::wholeStatement(TextLine& line) {
         if (joined.back() == '\\')
             joined.pop_back();
         joined += '\n';
-        joined += next;
+        joined += withoutTrailingComment(next);
     }
     return scratch_.emplace_back(std::move(joined));
 }
 
-void FxCodeReader::readBody(const JobContext& job) {
+void FxCodeReader::collectStatements(const JobContext& job) {
     TextLine line;
     size_t count = 0;
-    while (!returned_ && nextLine(line)) {
+    bool more = true;
+    while (more && nextLine(line)) {
         if ((++count & 4095) == 0) {
             if (job.cancelled())
                 return;
             job.report("reading nodes",
                        static_cast<double>(line.offset) / static_cast<double>(input_.text.size()));
         }
-        if (!takeLine(wholeStatement(line)))
-            return;
+        more = takeLine(wholeStatement(line));
     }
 }
 
@@ -223,17 +223,27 @@ bool FxCodeReader::takeLine(std::string_view text) {
     }
     if (moduleClassName(text))
         return false;
-    text = withoutTrailingComment(text);
-    last_name_ = {};
-    if (text.substr(0, 6) == "return" && (text.size() == 6 || !isNameChar(text[6]))) {
-        readReturn(text);
-        returned_ = true;
-    } else if (text.substr(0, 4) == "def ") {
+    if (text.substr(0, 4) == "def ")
         return commented_ || fragment_; // a function after a fragment
-    } else {
-        readStatement(text);
+    text = withoutTrailingComment(text);
+    returned_ = text.substr(0, 6) == "return" && (text.size() == 6 || !isNameChar(text[6]));
+    statements_.push_back({text, line_, column_, comment_});
+    return !returned_;
+}
+
+void FxCodeReader::readStatements() {
+    const std::vector<size_t> order = sorted_ ? dependencyOrder(statements_) : std::vector<size_t>();
+    for (size_t i = 0; i < statements_.size(); ++i) {
+        const FxStatement& statement = statements_[sorted_ ? order[i] : i];
+        line_ = statement.line;
+        column_ = statement.column;
+        comment_ = statement.comment;
+        last_name_ = {};
+        if (returned_ && &statement == &statements_.back())
+            readReturn(statement.text);
+        else
+            readStatement(statement.text);
     }
-    return true;
 }
 
 void FxCodeReader::flushInputs() {
@@ -287,19 +297,31 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
     if (lines_.next(line)) {
         readHead(line);
         subgraphs_ = readSubgraphs(input_, entry_, stream_ == LineReader::kPayloadStream);
-        readBody(job);
+        collectStatements(job);
+        if (job.cancelled())
+            return Error{"cancelled", "cancelled", {}, ""};
+        readStatements();
     }
-    if (job.cancelled())
-        return Error{"cancelled", "cancelled", {}, ""};
     flushInputs();
     if (builder_.size() == 0 || (calls_ == 0 && bad_lines_ > 0 && !returned_ && inputs_.empty())) {
         diagnostics.append(builder_.diagnostics());
-        return Error{
-            "empty-graph",
-            fmt::format("{}: the graph has no nodes", input_.path),
-            {input_.path, entry_.line, 0},
-            "capture the graph again; a graph text has lines such as x = torch.ops.aten.mm.default(a, b)"};
+        return Error{"empty-graph",
+                     fmt::format("{}: the graph has no nodes", input_.path),
+                     {input_.path, entry_.line, 0},
+                     "capture the graph again; its lines look like x = torch.ops.aten.mm.default(a, b)"};
     }
+    addClosingDiagnostics();
+    const auto known = std::remove_if(missing_.begin(), missing_.end(),
+                                      [&](const std::string& name) { return isKnown(name); });
+    forward_uses_ = known != missing_.end();
+    missing_.erase(known, missing_.end());
+    describeSource(builder_, input_.path, entry_, "print_readable");
+    completeFxGraph(builder_, {input_.path, entry_.line, 0}, annotations_.sawTensor());
+    return builder_.finish(&diagnostics);
+}
+
+void FxCodeReader::addClosingDiagnostics() {
+    const SourcePos start = {input_.path, entry_.line, 0};
     if (!returned_ && !fragment_)
         builder_.diagnostics().add({Severity::Warning,
                                     "cut-graph",
@@ -311,17 +333,19 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
         builder_.diagnostics().add(
             {Severity::Warning,
              "fragment",
-             {input_.path, entry_.line, 0},
+             start,
              {},
              fmt::format("this is a part of a graph{}; {} names that it does not define are shown as inputs",
                          commented_ ? ", in comments" : "", undefined_.size()),
              "open the whole graph to see what comes before and after"});
-    missing_.erase(std::remove_if(missing_.begin(), missing_.end(),
-                                  [&](const std::string& name) { return isKnown(name); }),
-                   missing_.end());
-    describeSource(builder_, input_.path, entry_, "print_readable");
-    completeFxGraph(builder_, {input_.path, entry_.line, 0}, annotations_.sawTensor());
-    return builder_.finish(&diagnostics);
+    if (sorted_)
+        builder_.diagnostics().add({Severity::Warning,
+                                    "reordered",
+                                    start,
+                                    {},
+                                    "some nodes stand before nodes that they use",
+                                    "the nodes were put behind what they use; this order is not the one of "
+                                    "the text"});
 }
 
 } // namespace gs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "import/fx_expr.h"
+#include "import/fx_order.h"
 #include "import/fx_subgraph.h"
 #include "import/fx_text.h"
 #include "import/importer.h"
@@ -14,13 +15,17 @@ namespace gs {
 class FxCodeReader : private NameResolver {
 public:
     /// `undefined` are names that a first reading found to be used but never defined; they become inputs.
-    FxCodeReader(const InputText& input, const GraphEntry& entry, std::vector<std::string> undefined);
+    /// `sorted` puts statements behind those that define their names.
+    FxCodeReader(const InputText& input, const GraphEntry& entry, std::vector<std::string> undefined,
+                 bool sorted);
 
     Result<GraphPtr> read(Diagnostics& diagnostics, const JobContext& job);
     /// Text without a header: its inputs are the names it does not define.
     bool isFragment() const { return fragment_; }
     /// Names that the fragment used and never defined, in order of first use.
     const std::vector<std::string>& undefinedNames() const { return missing_; }
+    /// Statements use names that later ones define: passes print such graphs before they sort them.
+    bool hasForwardUses() const { return forward_uses_; }
 
 private:
     /// A placeholder before it becomes a node: aliases and pytree lines may still change it.
@@ -33,9 +38,11 @@ private:
     bool nextLine(TextLine& line);
     void readHead(TextLine& line);
     void readHeader(std::string_view text, const TextLine& line);
-    void readBody(const JobContext& job);
+    void collectStatements(const JobContext& job);
     std::string_view wholeStatement(TextLine& line);
     bool takeLine(std::string_view text);
+    void readStatements();
+    void addClosingDiagnostics();
 
     void readStatement(std::string_view text);
     void readAssignment(std::string_view name, std::string_view annotation, std::string_view text, size_t at);
@@ -61,15 +68,18 @@ private:
     GraphBuilder builder_;
     AnnotationTable annotations_;
     CommentFacts comment_;
+    std::vector<FxStatement> statements_;
     std::vector<Input> inputs_;
     std::unordered_map<std::string_view, std::string_view> bare_annotations_;
     std::unordered_map<std::string, NodeId> aliases_;
     std::unordered_map<std::string, Subgraph> subgraphs_;
     std::vector<std::string> undefined_; ///< become inputs
     std::vector<std::string> missing_;   ///< found by this reading
-    std::deque<std::string> scratch_;    ///< joined lines
-    std::string_view last_name_;         ///< name before the "=" of the current statement
-    TextLine pending_;                   ///< a line read ahead
+    bool sorted_;
+    bool forward_uses_ = false;
+    std::deque<std::string> scratch_; ///< joined lines
+    std::string_view last_name_;      ///< name before the "=" of the current statement
+    TextLine pending_;                ///< a line read ahead
     bool has_pending_ = false;
     bool fragment_ = false;
     bool commented_ = false;

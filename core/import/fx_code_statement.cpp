@@ -11,6 +11,8 @@ namespace gs {
 
 namespace {
 
+constexpr size_t kMaxMissing = 10000; ///< more undefined names are a damaged text
+
 size_t skipSpaces(std::string_view text, size_t at) {
     while (at < text.size() && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n'))
         ++at;
@@ -88,11 +90,11 @@ Arg FxCodeReader::resolve(std::string_view name, size_t offset) {
         return builder_.nodeArg(id);
     if (id == kNoNode && isSymbolName(name))
         return builder_.symbolArg(name, kUnknownSize);
-    if (id == kNoNode && fragment_ && undefined_.empty()) {
-        if (std::find(missing_.begin(), missing_.end(), name) == missing_.end())
-            missing_.emplace_back(name);
+    if (id == kNoNode && std::find(missing_.begin(), missing_.end(), name) == missing_.end() &&
+        missing_.size() < kMaxMissing)
+        missing_.emplace_back(name);
+    if (id == kNoNode && fragment_ && undefined_.empty())
         return builder_.textArg(Arg::Kind::Repr, name);
-    }
     return builder_.nodeArg(name, user_, place(offset));
 }
 

@@ -46,11 +46,11 @@ std::optional<std::string_view> moduleClassName(std::string_view line) {
     if (text.empty() || text.back() != ':')
         return std::nullopt;
     size_t at = 0;
-    if (text.substr(0, 6) != "class ") { // a path may come first
-        at = text.find(".py class ");
-        if (at == std::string_view::npos || text.find(' ') != at + 3)
+    if (text.substr(0, 6) != "class ") { // a path or "<eval_with_key>.31" may come first
+        at = text.find(' ');
+        if (at == std::string_view::npos || text.substr(at, 7) != " class ")
             return std::nullopt;
-        at += 4;
+        ++at;
     }
     const size_t open = text.find('(', at);
     if (open == std::string_view::npos || text.find("Module", open) == std::string_view::npos)
@@ -75,7 +75,7 @@ bool looksLikeNode(std::string_view line) {
         return false;
     const size_t equals = text.find(" = ", end);
     return equals != std::string_view::npos && (text[end] == ':' || equals == end) &&
-           text.substr(equals + 3, 6) == "torch." && text.find('(', equals) != std::string_view::npos;
+           text.substr(equals + 3, 10) == "torch.ops." && text.find('(', equals) != std::string_view::npos;
 }
 
 void GraphHeading::read(const TextLine& line) {

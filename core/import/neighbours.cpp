@@ -24,14 +24,14 @@ constexpr Sign kJsonSigns[] = {
      "open the graph first and add this file as costs"},
     {"\"gatherscope.analysis\"", "an analysis that Gatherscope wrote", "open the graph that it names"},
     {"\"gatherscope.graph\"", "a graph JSON whose head is damaged", "copy the file again"},
+    {"\"Stream\": 0x", "output of NCCL's example profiler plugin (not valid JSON)",
+     "record the run with torch.profiler and add that trace as costs"},
     {"chakra", "a Chakra or PyTorch execution trace (JSON)",
      "it has measured operators but no program order; open the FX graph of the same run"},
     {"\"traceEvents\"", "a Kineto or Chrome trace (JSON)",
      "it holds measurements: open the FX graph of the run first, then add the trace as costs"},
     {"\"ph\":", "a Kineto or Chrome trace (JSON)",
      "it holds measurements: open the FX graph of the run first, then add the trace as costs"},
-    {"\"Stream\": 0x", "output of NCCL's example profiler plugin (not valid JSON)",
-     "record the run with torch.profiler and add that trace as costs"},
     {"\"estimated_runtime_ns\"", "Inductor's runtime estimates (JSON)",
      "open the graph first and add this file as costs"},
     {"graph_execution_order", "an execution order of compiled graphs (JSON)",
@@ -52,7 +52,7 @@ constexpr Sign kTextSigns[] = {
      "open the graph first and add this file as costs"},
     {"ESTLINE", "a log with estimate lines", "open the graph first and add this file as costs"},
     {"opcode  ", "a graph printed with print_tabular", "print it with print_readable instead"},
-    {"_c10d_functional::", "a trace of DebugMode", "it lists operators without their data flow"},
+    {"(t: ", "a trace of DebugMode", "it lists operators without their data flow"},
     {"<!DOCTYPE html", "a web page", "save the text of the graph, not the page around it"},
     {"<html", "a web page", "save the text of the graph, not the page around it"},
 };
@@ -77,6 +77,15 @@ Neighbour nameBinary(std::string_view text) {
     return {"a binary file", std::string(kCapture)};
 }
 
+/// "{" or "[" with a value behind it: log lines begin with "[rank0]" or "[2024-…]".
+bool beginsJson(std::string_view text) {
+    if (text.front() == '{')
+        return true;
+    const std::string_view inside = trimmed(text.substr(1, 200));
+    return text.front() == '[' &&
+           (inside.empty() || std::string_view("{[\"]").find(inside.front()) != std::string_view::npos);
+}
+
 } // namespace
 
 Neighbour nameNeighbour(std::string_view text) {
@@ -87,7 +96,7 @@ Neighbour nameNeighbour(std::string_view text) {
     const std::string_view content = trimmed(text.substr(0, std::min<size_t>(text.size(), 65536)));
     if (content.empty())
         return {"a file with nothing but white space", std::string(kCapture)};
-    if (content.front() == '{' || content.front() == '[') {
+    if (beginsJson(content)) {
         for (const Sign& sign : kJsonSigns) {
             if (content.find(sign.text) != std::string_view::npos)
                 return fromSign(sign);
