@@ -1,5 +1,7 @@
 #include "cost/flops.h"
 
+#include "cost/operands.h"
+
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -59,7 +61,45 @@ Shape shapeArg(const Graph& graph, NodeId id, size_t index, size_t rank = 0) {
     return shapeOf(tensorArg(graph, id, index), rank);
 }
 
+/// Scheduler nodes read buffers, whose shapes may be transposed or folded views of the operands, or lists of
+/// fused results. The inner size then follows from the element counts: numel(a) = m·k and numel(b) = k·n.
+Count matmulOfBuffers(const Graph& graph, NodeId id, size_t rank) {
+    const Shape out = shapeOf(graph.value(id).firstTensor(), rank);
+    if (out.empty() || product({out[rank - 2], out[rank - 1]}) == 0 || graph.inputs(id).empty())
+        return std::nullopt;
+    const auto counts = [&](NodeId node) {
+        std::vector<int64_t> found;
+        const auto collect = [&](const auto& self, const Value& value) -> void {
+            if (value.kind == Value::Kind::Tensor)
+                found.push_back(value.tensor.numel());
+            for (const Value& item : value.items)
+                self(self, item);
+        };
+        collect(collect, readValue(graph, node));
+        return found;
+    };
+    // The operands come last, after the bias of an addmm; a product of one buffer with itself has one.
+    const auto inputs = graph.inputs(id);
+    const std::vector<int64_t> left = counts(inputs[inputs.size() < 2 ? 0 : inputs.size() - 2]);
+    const std::vector<int64_t> right = counts(inputs.back());
+    const int64_t batch = rank == 3 ? out[0] : 1;
+    const int64_t rows = product({batch, out[rank - 2]}), columns = product({batch, out[rank - 1]});
+    int64_t inner = 0;
+    for (int64_t a : left) {
+        for (int64_t b : right) {
+            if (a <= 0 || b <= 0 || a % rows != 0 || b % columns != 0 || a / rows != b / columns)
+                continue;
+            if (inner != 0 && inner != a / rows)
+                return std::nullopt; // two readings fit
+            inner = a / rows;
+        }
+    }
+    return inner == 0 ? std::nullopt : Count(product({rows, out[rank - 1], 2, inner}));
+}
+
 Count matmul(const Graph& graph, NodeId id, size_t first) {
+    if (graph.info().level == GraphLevel::Scheduler)
+        return matmulOfBuffers(graph, id, 2);
     const Shape a = shapeArg(graph, id, first, 2);
     const Shape b = shapeArg(graph, id, first + 1, 2);
     if (a.empty() || b.empty() || a[1] != b[0])
@@ -68,6 +108,8 @@ Count matmul(const Graph& graph, NodeId id, size_t first) {
 }
 
 Count batchedMatmul(const Graph& graph, NodeId id, size_t first) {
+    if (graph.info().level == GraphLevel::Scheduler)
+        return matmulOfBuffers(graph, id, 3);
     const Shape a = shapeArg(graph, id, first, 3);
     const Shape b = shapeArg(graph, id, first + 1, 3);
     if (a.empty() || b.empty() || a[0] != b[0] || a[2] != b[1])
