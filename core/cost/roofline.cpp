@@ -120,7 +120,8 @@ std::optional<RooflineEstimate> roofline(const Graph& graph, NodeId id, const Ro
     estimate.bytes = saturatingSum(read, written);
     estimate.memory_ns = static_cast<double>(estimate.bytes) / bandwidth * 1e9;
     if (const auto flops = flopsOf(graph, id)) {
-        const double rate = params.peak(peakDType(graph, id, params.peak_of_input)) * params.compute_efficiency;
+        const double rate =
+            params.peak(peakDType(graph, id, params.peak_of_input)) * params.compute_efficiency;
         if (!(rate > 0))
             return std::nullopt;
         estimate.flops = *flops;
@@ -134,12 +135,14 @@ std::optional<RooflineEstimate> roofline(const Graph& graph, NodeId id, const Ro
 
 int64_t rooflineNs(const RooflineEstimate& estimate, const RooflineParams& params) {
     const double rounded = std::nearbyint(std::min(estimate.ns, static_cast<double>(kMaxCostNs)));
-    return std::max({static_cast<int64_t>(rounded), std::min(params.launch_floor_ns, kMaxCostNs), int64_t{1}});
+    return std::max(
+        {static_cast<int64_t>(rounded), std::min(params.launch_floor_ns, kMaxCostNs), int64_t{1}});
 }
 
 std::string rooflineNote(const RooflineEstimate& estimate, const RooflineParams& params) {
     if (estimate.ns < static_cast<double>(params.launch_floor_ns))
-        return fmt::format("launch floor: {} would take less", scaled(static_cast<double>(estimate.bytes), "B"));
+        return fmt::format("launch floor: {} would take less",
+                           scaled(static_cast<double>(estimate.bytes), "B"));
     if (estimate.compute_ns > estimate.memory_ns) {
         const double flops = static_cast<double>(estimate.flops);
         return fmt::format("compute bound: {} at {}", scaled(flops, "FLOP"),

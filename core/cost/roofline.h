@@ -3,7 +3,7 @@
 // estimate_roofline_runtime_ms and the formula of the corpus (FORMAT.md).
 #pragma once
 
-#include "graph/graph.h"
+#include "cost/cost_model.h"
 
 #include <array>
 #include <optional>
@@ -12,9 +12,6 @@
 namespace gs {
 
 inline constexpr size_t kDTypeCount = static_cast<size_t>(DType::Complex128) + 1;
-
-/// Costs are cut here (28 hours), so that 90,000 of them add up without overflow.
-inline constexpr int64_t kMaxCostNs = 100'000'000'000'000;
 
 struct RooflineParams {
     std::array<double, kDTypeCount> peak_flops{}; ///< FLOP/s, dense; 0 = see other_peak_flops
