@@ -12,6 +12,24 @@ namespace {
 
 constexpr const char* kPassName = "lower-redistribute";
 
+/// Name of a parameter from its place in the module tree, where Dynamo mangled the name of the placeholder:
+/// "L['m'].layers.0.parametrizations.weight" is "layers.0.weight".
+std::string weightName(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    if (graph.meta(id).fqn != kEmptyString || graph.meta(id).desc_json == kEmptyString ||
+        node.module == kEmptyString)
+        return parameterName(graph, id);
+    std::string path(graph.text(node.module));
+    if (path.rfind("L['", 0) == 0) {
+        const size_t dot = path.find("'].");
+        path.erase(0, dot == std::string::npos ? 0 : dot + 3);
+    }
+    constexpr std::string_view kWrapper = "parametrizations.";
+    for (size_t at = path.find(kWrapper); at != std::string::npos; at = path.find(kWrapper))
+        path.erase(at, kWrapper.size());
+    return path;
+}
+
 /// Emits the chains of one graph's plans into the builder.
 class ChainEmitter {
 public:
@@ -24,7 +42,8 @@ public:
         const TensorMeta& global = graph_.value(plan.parameter).tensor;
         TensorMeta local = global;
         local.shape = plan.local_shape;
-        local.stride = denseStrides(local.shape, &global, math_);
+        if (global.has_stride)
+            local.stride = denseStrides(local.shape, &global, math_);
         NodeId at =
             add("to_local", NodeOp::CallMethod, "to_local", {builder_.nodeArg(map[plan.parameter])}, local);
         if (plan.forward_dtype != DType::Unknown) {
@@ -44,6 +63,7 @@ private:
         std::vector<Arg> widths(2 * (tensor.shape.size() - dim), builder_.intArg(0)); // last dimension first
         widths.back() = math_.arg(math_.difference(step.chunk, step.have));
         tensor.shape[dim] = step.chunk;
+        tensor.has_stride = true;
         tensor.stride = denseStrides(tensor.shape, nullptr, math_);
         at = call("constant_pad_nd", "aten.constant_pad_nd.default",
                   {builder_.nodeArg(at), builder_.listArg(widths), builder_.floatArg(0.0)}, tensor);
@@ -57,7 +77,7 @@ private:
                   {builder_.nodeArg(at), builder_.intArg(step.world),
                    builder_.textArg(Arg::Kind::String, step.group)},
                   tensor);
-        builder_.meta(at).param_name = builder_.intern(parameterName(graph_, plan_->parameter));
+        builder_.meta(at).param_name = builder_.intern(weightName(graph_, plan_->parameter));
         at = call("wait_tensor", "_c10d_functional.wait_tensor.default", {builder_.nodeArg(at)}, tensor);
         if (dim != 0)
             at = emitReassembly(step, at, shard, tensor);
@@ -122,22 +142,8 @@ private:
     const RedistributePlan* plan_ = nullptr;
 };
 
-/// Name of a parameter from its place in the module tree: Dynamo's
-/// "L['m'].layers.0.parametrizations.weight" is "layers.0.weight".
-std::string parameterPath(std::string_view module) {
-    std::string path(module);
-    if (path.rfind("L['", 0) == 0) {
-        const size_t dot = path.find("'].");
-        path.erase(0, dot == std::string::npos ? path.size() : dot + 3);
-    }
-    constexpr std::string_view kWrapper = "parametrizations.";
-    for (size_t at = path.find(kWrapper); at != std::string::npos; at = path.find(kWrapper))
-        path.erase(at, kWrapper.size());
-    return path;
-}
-
 std::string describe(const Graph& graph, const RedistributePlan& plan) {
-    std::string text = parameterName(graph, plan.parameter) + ":";
+    std::string text = weightName(graph, plan.parameter) + ":";
     for (const GatherStep& step : plan.steps)
         text += fmt::format(" gathered along dimension {} by {} ranks of {}", step.tensor_dim, step.world,
                             step.group);
@@ -190,19 +196,12 @@ private:
                 }
             } else if (!erased[id]) {
                 map[id] = builder.copyNode(*graph_, id, map);
-                nameParameter(builder, map[id], id);
+                if (graph_->node(id).op == NodeOp::Placeholder && graph_->meta(id).desc_json != kEmptyString)
+                    builder.meta(map[id]).fqn = builder.intern(weightName(*graph_, id));
             }
             plan += planned ? 1 : 0;
         }
         return builder.finish(&report_.diagnostics);
-    }
-
-    /// Dynamo names placeholders by their path, mangled; its module says it in plain words.
-    void nameParameter(GraphBuilder& builder, NodeId copy, NodeId id) {
-        const Node& node = graph_->node(id);
-        if (node.op == NodeOp::Placeholder && graph_->meta(id).fqn == kEmptyString &&
-            graph_->meta(id).desc_json != kEmptyString && node.module != kEmptyString)
-            builder.meta(copy).fqn = builder.intern(parameterPath(graph_->text(node.module)));
     }
 
     void describeAll() {
@@ -211,7 +210,7 @@ private:
             const bool done = plan.reason.empty();
             (done ? report_.done : report_.skipped) += 1;
             assumed += plan.assumed ? 1 : 0;
-            unknown += plan.reason.rfind("the file states no placements", 0) == 0 ? 1 : 0;
+            unknown += plan.no_placements ? 1 : 0;
             report_.lines.push_back({std::string(graph_->name(plan.redistribute)), done,
                                      done ? describe(*graph_, plan) : plan.reason});
         }

@@ -207,6 +207,8 @@ Result<std::vector<MeshDim>> parseMesh(std::string_view text) {
                      {},
                      "write sizes, outermost first: 8 or 2,4 or dp=2,shard=4"};
     };
+    if (text == "auto")
+        return mesh;
     // Names may contain an x, plain sizes may be joined by one.
     const char* separators = text.find('=') == std::string_view::npos ? ",x" : ",";
     for (size_t begin = 0; begin < text.size();) {

@@ -70,7 +70,7 @@ struct MeshDim {
     int64_t size = 0;
 };
 
-/// "8", "2,4", "2x4", "dp=2,shard=4"; an empty text is no mesh. Outermost dimension first.
+/// "8", "2,4", "2x4", "dp=2,shard=4"; "auto" and an empty text are no mesh. Outermost dimension first.
 Result<std::vector<MeshDim>> parseMesh(std::string_view text);
 
 } // namespace gs

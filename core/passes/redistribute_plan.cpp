@@ -148,6 +148,7 @@ std::string RedistributePlanner::findLayout(RedistributePlan& plan, Layout& layo
         layout.from.assign(stated_mesh_.size(), parsePlacements("R").front());
         layout.from.back() = parsePlacements("S(0)").front();
     } else {
+        plan.no_placements = true;
         return "the file states no placements; set a mesh to assume Shard(0) → Replicate";
     }
     const DTensorDesc& result = reader_.desc(plan.redistribute);

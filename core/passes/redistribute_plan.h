@@ -31,6 +31,7 @@ struct RedistributePlan {
     std::vector<Dim> local_shape;
     std::vector<GatherStep> steps; ///< in program order: innermost mesh dimension first
     bool assumed = false;          ///< placements are the user's mesh and the default, not the file's
+    bool no_placements = false;    ///< neither the file nor the user states any
     std::string reason;            ///< why it stays; empty if it is lowered
 };
 
