@@ -3,18 +3,16 @@
 
 #include "base/ids.h"
 
-#include <deque>
-#include <string>
+#include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace gs {
 
 class StringPool {
 public:
-    StringPool() { intern({}); }
-    // The map's keys point into the stored texts, so a copy must be rebuilt.
+    StringPool();
+    // A copy shares the texts, which never change; what it adds is its own.
     StringPool(const StringPool& other);
     StringPool& operator=(const StringPool&) = delete;
     StringPool(StringPool&&) noexcept = default;
@@ -27,9 +25,16 @@ public:
     size_t size() const { return views_.size(); }
 
 private:
-    std::deque<std::string> chunks_; ///< Large blocks; texts never move, so views stay valid.
+    size_t slotOf(std::string_view text, uint32_t hash) const;
+    std::string_view store(std::string_view text);
+    void grow();
+
+    std::vector<std::shared_ptr<char[]>> chunks_; ///< Texts never move, so views stay valid.
+    char* free_ = nullptr;                        ///< Rest of the last chunk that this pool itself made.
+    size_t free_bytes_ = 0;
     std::vector<std::string_view> views_;
-    std::unordered_map<std::string_view, StringId> ids_;
+    std::vector<uint32_t> hashes_; ///< By id.
+    std::vector<StringId> slots_;  ///< Open addressing, a power of two, at most half full.
 };
 
 } // namespace gs

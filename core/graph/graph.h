@@ -232,7 +232,7 @@ private:
     std::vector<OrderEdge> order_;
     std::vector<StringId> origin_;
     std::vector<ProcessGroup> groups_;
-    std::unordered_map<StringId, NodeId> by_name_;
+    std::vector<NodeId> by_name_; ///< by the name's StringId; may be shorter than the pool
     NodeId output_ = kNoNode;
     NodeId placeholders_end_ = 0;
     uint64_t structural_hash_ = 0;

@@ -11,6 +11,8 @@ namespace gs {
 
 namespace {
 
+constexpr uint32_t kNotCopied = UINT32_MAX;
+
 /// Turns lists per node into one CSR array.
 template <typename T, typename Lists>
 void toCsr(const Lists& lists, std::vector<uint32_t>& begin, std::vector<T>& items) {
@@ -58,6 +60,16 @@ GraphBuilder::GraphBuilder(const Graph& base) : GraphBuilder() {
     graph_.info_ = base.info_;
     graph_.strings_ = StringPool(base.strings_);
     graph_.groups_ = base.groups_;
+    base_targets_.assign(base.targetCount(), kNotCopied);
+    base_values_.assign(base.values().size(), kNotCopied);
+    base_values_[0] = 0;
+    // Passes add little to what they copy.
+    const size_t nodes = base.size() + base.size() / 8;
+    graph_.nodes_.reserve(nodes);
+    graph_.meta_.reserve(nodes);
+    pending_.reserve(nodes);
+    graph_.args_.reserve(base.args_.size() + base.args_.size() / 8);
+    graph_.by_name_.reserve(base.strings_.size() + base.strings_.size() / 8);
 }
 
 TargetId GraphBuilder::internTarget(std::string_view text) {
@@ -69,11 +81,10 @@ TargetId GraphBuilder::internTarget(std::string_view text) {
 }
 
 NodeId GraphBuilder::addNode(std::string_view name, NodeOp op, std::string_view target, SourcePos where) {
-    const auto id = static_cast<NodeId>(graph_.nodes_.size());
     StringId name_id = intern(name);
-    if (name.empty() || graph_.by_name_.count(name_id)) {
+    if (name.empty() || isTaken(name_id)) {
         std::string unique;
-        for (int suffix = 1; unique.empty() || graph_.by_name_.count(intern(unique)); ++suffix)
+        for (int suffix = 1; unique.empty() || isTaken(intern(unique)); ++suffix)
             unique = fmt::format("{}__{}", name.empty() ? "unnamed" : name, suffix);
         diagnostics_.add({Severity::Error, "duplicate-name", where, std::string(name),
                           name.empty() ? "a node has no name"
@@ -86,7 +97,14 @@ NodeId GraphBuilder::addNode(std::string_view name, NodeOp op, std::string_view 
     node.op = op;
     node.target = internTarget(target);
     node.source_line = where.line;
-    graph_.by_name_.emplace(name_id, id);
+    return append(node);
+}
+
+NodeId GraphBuilder::append(const Node& node) {
+    const auto id = static_cast<NodeId>(graph_.nodes_.size());
+    if (node.name >= graph_.by_name_.size())
+        graph_.by_name_.resize(std::max<size_t>(node.name + 1, graph_.strings_.size()), kNoNode);
+    graph_.by_name_[node.name] = id;
     graph_.nodes_.push_back(node);
     graph_.meta_.emplace_back();
     pending_.emplace_back();
@@ -98,27 +116,38 @@ Arg GraphBuilder::copyArg(const Graph& base, const Arg& arg, const std::vector<N
     if (arg.kind == Arg::Kind::Node) {
         copy.first = map[arg.node()];
     } else if (arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict || arg.kind == Arg::Kind::Slice) {
-        std::vector<Arg> items;
-        items.reserve(arg.count);
-        for (const Arg& child : base.children(arg))
-            items.push_back(copyArg(base, child, map));
         copy.first = static_cast<uint32_t>(graph_.args_.size());
-        graph_.args_.insert(graph_.args_.end(), items.begin(), items.end());
+        graph_.args_.resize(graph_.args_.size() + arg.count);
+        for (uint32_t i = 0; i < arg.count; ++i) {
+            const Arg child = copyArg(base, base.args_[arg.first + i], map); // may grow the array
+            graph_.args_[copy.first + i] = child;
+        }
     }
     return copy;
 }
 
 NodeId GraphBuilder::copyNode(const Graph& base, NodeId id, const std::vector<NodeId>& map) {
-    const Node& from = base.node(id);
-    const NodeId copy = addNode(base.name(id), from.op, base.targetText(id), {{}, from.source_line, 0});
-    Node to = from;
-    to.name = graph_.nodes_[copy].name;
-    to.target = graph_.nodes_[copy].target;
-    to.args = copyArg(base, from.args, map);
-    to.kwargs = copyArg(base, from.kwargs, map);
-    to.value = 0;
-    graph_.nodes_[copy] = to;
-    setValue(copy, base.value(id));
+    Node node = base.node(id);
+    TargetId& target = base_targets_[node.target];
+    if (target == kNotCopied)
+        target = internTarget(base.targetText(id));
+    node.target = target;
+    node.args = copyArg(base, node.args, map);
+    node.kwargs = copyArg(base, node.kwargs, map);
+    NodeId copy = kNoNode;
+    if (isTaken(node.name)) { // a pass took it for a new node: the copy gets a suffix
+        copy = addNode(base.name(id), node.op, base.targetText(id), {{}, node.source_line, 0});
+        node.name = graph_.nodes_[copy].name;
+        graph_.nodes_[copy] = node;
+    } else {
+        copy = append(node);
+    }
+    ValueId& value = base_values_[base.node(id).value];
+    if (value == kNotCopied) {
+        setValue(copy, base.value(id));
+        value = graph_.nodes_[copy].value;
+    }
+    graph_.nodes_[copy].value = value;
     graph_.meta_[copy] = base.meta(id);
     Pending& pending = pending_[copy];
     pending.explicit_traits = true;
@@ -259,22 +288,43 @@ NodeId GraphBuilder::findNode(std::string_view name) const {
 
 void GraphBuilder::collectInputs() {
     std::vector<uint32_t> seen_by(graph_.nodes_.size(), kNoNode);
+    graph_.input_begin_.assign(1, 0);
+    graph_.input_begin_.reserve(graph_.nodes_.size() + 1);
+    graph_.input_.reserve(2 * graph_.nodes_.size());
     for (NodeId id = 0; id < graph_.nodes_.size(); ++id) {
-        Pending& pending = pending_[id];
-        if (pending.explicit_inputs)
-            continue;
         const auto visit = [&](const auto& self, const Arg& arg) -> void {
             if (arg.kind == Arg::Kind::Node && seen_by[arg.first] != id) {
                 seen_by[arg.first] = id;
-                pending.inputs.push_back(arg.first);
+                graph_.input_.push_back(arg.first);
             } else if (arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict ||
                        arg.kind == Arg::Kind::Slice) {
                 for (uint32_t i = 0; i < arg.count; ++i)
                     self(self, graph_.args_[arg.first + i]);
             }
         };
-        visit(visit, graph_.nodes_[id].args);
-        visit(visit, graph_.nodes_[id].kwargs);
+        const Pending& pending = pending_[id];
+        if (pending.explicit_inputs) {
+            graph_.input_.insert(graph_.input_.end(), pending.inputs.begin(), pending.inputs.end());
+        } else {
+            visit(visit, graph_.nodes_[id].args);
+            visit(visit, graph_.nodes_[id].kwargs);
+        }
+        graph_.input_begin_.push_back(static_cast<uint32_t>(graph_.input_.size()));
+    }
+}
+
+void GraphBuilder::collectUsers() {
+    const size_t count = graph_.nodes_.size();
+    graph_.user_begin_.assign(count + 1, 0);
+    for (NodeId input : graph_.input_)
+        ++graph_.user_begin_[input + 1];
+    for (size_t i = 0; i < count; ++i)
+        graph_.user_begin_[i + 1] += graph_.user_begin_[i];
+    graph_.user_.resize(graph_.input_.size());
+    std::vector<uint32_t> fill(graph_.user_begin_.begin(), graph_.user_begin_.end() - 1);
+    for (NodeId id = 0; id < count; ++id) {
+        for (NodeId input : graph_.inputs(id))
+            graph_.user_[fill[input]++] = id;
     }
 }
 
@@ -339,30 +389,16 @@ GraphPtr GraphBuilder::finish(Diagnostics* diagnostics) {
     const size_t count = graph_.nodes_.size();
     reportUnresolved();
     collectInputs();
-    std::vector<std::vector<NodeId>> inputs(count), weak(count), mutates(count);
+    collectUsers();
+    std::vector<std::vector<NodeId>> weak(count), mutates(count);
     std::vector<std::vector<StringId>> origins(count);
     for (size_t i = 0; i < count; ++i) {
-        inputs[i] = std::move(pending_[i].inputs);
         weak[i] = std::move(pending_[i].weak);
         origins[i] = std::move(pending_[i].origins);
         mutates[i] = std::move(pending_[i].mutates);
     }
-    toCsr(inputs, graph_.input_begin_, graph_.input_);
     toCsr(weak, graph_.weak_begin_, graph_.weak_);
     toCsr(origins, graph_.origin_begin_, graph_.origin_);
-
-    graph_.user_begin_.assign(count + 1, 0);
-    for (NodeId input : graph_.input_)
-        ++graph_.user_begin_[input + 1];
-    for (size_t i = 0; i < count; ++i)
-        graph_.user_begin_[i + 1] += graph_.user_begin_[i];
-    graph_.user_.resize(graph_.input_.size());
-    std::vector<uint32_t> fill(graph_.user_begin_.begin(), graph_.user_begin_.end() - 1);
-    for (NodeId id = 0; id < count; ++id) {
-        for (NodeId input : graph_.inputs(id))
-            graph_.user_[fill[input]++] = id;
-    }
-
     classify();
     resolveGroups();
     toCsr(findOrderEdges(graph_, mutates), graph_.order_begin_, graph_.order_);

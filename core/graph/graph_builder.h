@@ -90,8 +90,13 @@ private:
     };
 
     TargetId internTarget(std::string_view text);
+    NodeId append(const Node& node);
+    bool isTaken(StringId name) const {
+        return name < graph_.by_name_.size() && graph_.by_name_[name] != kNoNode;
+    }
     Arg copyArg(const Graph& base, const Arg& arg, const std::vector<NodeId>& map);
     void collectInputs();
+    void collectUsers();
     void classify();
     void resolveGroups();
     void reportUnresolved();
@@ -100,6 +105,8 @@ private:
     std::vector<Pending> pending_;
     std::unordered_map<StringId, TargetId> target_ids_;
     std::unordered_multimap<uint64_t, ValueId> value_ids_; ///< by hashValue()
+    std::vector<TargetId> base_targets_; ///< targets and values of the base graph: their ids here,
+    std::vector<ValueId> base_values_;   ///< kNotCopied until a copied node needs them
     std::vector<UnresolvedName> unresolved_;
     Diagnostics diagnostics_;
 };

@@ -50,7 +50,26 @@ void mixValue(WordHash& hash, const Value& value, ValueHash what) {
         mixValue(hash, item, what);
 }
 
-void mixArg(WordHash& hash, const Graph& graph, const Arg& arg, const std::vector<uint64_t>& texts) {
+/// Hashes of the texts that enter; most texts of a graph are names, which do not.
+class TextHashes {
+public:
+    explicit TextHashes(const Graph& graph)
+        : graph_(graph), hashes_(graph.strings().size()), known_(graph.strings().size(), false) {}
+    uint64_t of(StringId id) {
+        if (!known_[id]) {
+            known_[id] = true;
+            hashes_[id] = Hash64().bytes(graph_.text(id)).value();
+        }
+        return hashes_[id];
+    }
+
+private:
+    const Graph& graph_;
+    std::vector<uint64_t> hashes_;
+    std::vector<bool> known_;
+};
+
+void mixArg(WordHash& hash, const Graph& graph, const Arg& arg, TextHashes& texts) {
     switch (arg.kind) {
     case Arg::Kind::None:
         hash.mix(0);
@@ -75,7 +94,7 @@ void mixArg(WordHash& hash, const Graph& graph, const Arg& arg, const std::vecto
             mixArg(hash, graph, child, texts);
         break;
     default:
-        hash.mix(texts[arg.text]);
+        hash.mix(texts.of(arg.text));
     }
 }
 
@@ -88,9 +107,7 @@ uint64_t hashValue(const Graph&, const Value& value, ValueHash what) {
 }
 
 uint64_t structuralHash(const Graph& graph) {
-    std::vector<uint64_t> texts(graph.strings().size());
-    for (StringId id = 0; id < texts.size(); ++id)
-        texts[id] = Hash64().bytes(graph.text(id)).value();
+    TextHashes texts(graph);
     std::vector<uint64_t> values;
     for (const Value& value : graph.values())
         values.push_back(hashValue(graph, value, ValueHash::Structure));
@@ -99,7 +116,7 @@ uint64_t structuralHash(const Graph& graph) {
         const Node& node = graph.node(id);
         hash.mixText(nodeOpName(node.op));
         if (graph.isCall(id))
-            hash.mix(texts[graph.target(id).text]);
+            hash.mix(texts.of(graph.target(id).text));
         hash.mix(graph.inputs(id).size());
         for (NodeId input : graph.inputs(id))
             hash.mix(input);
