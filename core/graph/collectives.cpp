@@ -28,8 +28,8 @@ std::vector<NodeId> singlePlaceholders(const Graph& graph) {
     return from;
 }
 
-/// Older captures keep parameters as get_attr nodes. Document 001's test knows placeholders only, so a get_attr
-/// counts only where a straight chain of producers leads to one.
+/// Older captures keep parameters as get_attr nodes. Document 001's test knows placeholders only, so a
+/// get_attr counts only where a straight chain of producers leads to one.
 NodeId attributeAtChainStart(const Graph& graph, NodeId id) {
     constexpr int kLongestChain = 16;
     for (int i = 0; i < kLongestChain && graph.inputs(id).size() == 1; ++i)
