@@ -134,7 +134,7 @@ private slots:
         row("text", "hello", "bad-json", 1, 1);
         row("cut", "{\"format\":\"gatherscope.costs\",\n\"nodes\":{\"a\":1", "bad-json", 2, 14);
         row("comma", "{\"format\":\"gatherscope.costs\",\n \"version\":1 \"unit\":\"ns\"}", "bad-json", 2,
-            14);
+            19);
         row("array", "[1,2]", "not-a-cost-file", 1, 1);
         row("number", "7", "not-a-cost-file", 1, 1);
         row("graph", "{\n\"format\":\"gatherscope.graph\",\"version\":1}", "not-a-cost-file", 2, 1);
