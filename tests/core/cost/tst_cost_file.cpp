@@ -169,6 +169,44 @@ private slots:
         }
     }
 
+    /// Damaged texts give a model or an error with a place, and nothing else.
+    void damaged() {
+        const std::string whole = withNodes("\"a\": 5,\n\"b\": [1, {\"c\": 2}],\n\"d\": 1e9, \"e\": null");
+        uint32_t state = 1;
+        const auto next = [&](size_t below) {
+            state = state * 1664525U + 1013904223U;
+            return static_cast<size_t>(state >> 8) % below;
+        };
+        size_t models = 0, errors = 0;
+        for (int round = 0; round < 500; ++round) {
+            std::string text = whole;
+            for (size_t change = 0; change < 1 + next(3); ++change) {
+                const size_t at = next(text.size());
+                switch (next(3)) {
+                case 0:
+                    text.erase(at);
+                    text += ' ';
+                    break;
+                case 1:
+                    text[at] = static_cast<char>(next(256));
+                    break;
+                default:
+                    text.insert(at, 1, "{}[]\",:-0"[next(9)]);
+                }
+            }
+            const TempFile file(text);
+            Diagnostics diagnostics;
+            const auto model = loadCostFile(file.path.string(), diagnostics);
+            if (!model.ok()) {
+                QVERIFY2(model.error().where.line >= 1 && model.error().where.column >= 1, text.c_str());
+                QVERIFY(!model.error().message.empty());
+            }
+            ++(model.ok() ? models : errors);
+        }
+        std::printf("damaged cost files: %zu read, %zu refused\n", models, errors);
+        QVERIFY(models > 0 && errors > 0);
+    }
+
     void missingFile() {
         Diagnostics diagnostics;
         QCOMPARE(loadCostFile("/no/such/file.json", diagnostics).error().code, std::string("missing-file"));
