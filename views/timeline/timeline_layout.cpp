@@ -1,0 +1,49 @@
+#include "views/timeline/timeline_layout.h"
+
+#include <algorithm>
+
+namespace gs {
+
+namespace {
+
+TimelineLayout arrange(const TimelineData& data, double curve_height) {
+    TimelineLayout layout;
+    double y = 0;
+    for (size_t b = 0; b < data.bands.size(); ++b) {
+        BandRow band{y, y, layout.rows.size()};
+        y += kTitleHeight;
+        for (size_t l = 0; l < data.bands[b].lanes.size(); ++l) {
+            const bool curve = data.bands[b].lanes[l].kind == TimelineLane::Kind::LiveBytes;
+            layout.rows.push_back({b, l, y, curve ? curve_height : kLaneHeight});
+            y = layout.rows.back().bottom() + kLaneGap;
+        }
+        band.bottom = y - kLaneGap;
+        layout.bands.push_back(band);
+        y = band.bottom + kBandGap;
+    }
+    layout.height = layout.bands.empty() ? 0 : layout.bands.back().bottom + kBandGap / 2;
+    return layout;
+}
+
+} // namespace
+
+int TimelineLayout::rowAt(double y) const {
+    const auto after =
+        std::partition_point(rows.begin(), rows.end(), [&](const LaneRow& row) { return row.top <= y; });
+    if (after == rows.begin() || (after - 1)->bottom() < y)
+        return -1;
+    return static_cast<int>(after - rows.begin()) - 1;
+}
+
+TimelineLayout layoutTimeline(const TimelineData& data, double available_height) {
+    const TimelineLayout least = arrange(data, kCurveHeight);
+    const auto curves = std::count_if(data.bands.begin(), data.bands.end(), [](const TimelineBand& band) {
+        return band.lanes.back().kind == TimelineLane::Kind::LiveBytes;
+    });
+    const double spare = available_height - least.height;
+    if (curves == 0 || spare <= 0)
+        return least;
+    return arrange(data, kCurveHeight + std::min(kCurveHeight, spare / static_cast<double>(curves)));
+}
+
+} // namespace gs
