@@ -9,6 +9,7 @@ namespace gs {
 namespace {
 
 constexpr double kCaptionWidth = 170;
+constexpr double kArrowPx = 14; ///< arrows of less extent would only be a blot
 
 class SelectionBuilder {
 public:
@@ -86,6 +87,11 @@ private:
         const Collective& item = band_.collectives()[static_cast<size_t>(index)];
         const QRectF lane = laneRect(laneOf(index));
         const double compute = laneRect(0).bottom();
+        int64_t done = transfer.end_ns;
+        for (const NodeId wait : item.waits)
+            done = std::max(done, band_.timeline().end_ns[wait]);
+        if (axis_.pixelOf(done) - axis_.pixelOf(transfer.launched_ns) < kArrowPx)
+            return;
         // Both run in the gap above the transfer's lane, the launch a little higher, so that they do not
         // cover each other.
         const double gap = lane.top() - kLaneGap / 2;
@@ -99,9 +105,9 @@ private:
             path(x(transfer.launched_ns), compute, x(transfer.start_ns), lane.top(), gap - 1.5,
                  SceneRole::Launch);
         for (const NodeId wait : item.waits) {
-            const int64_t done = std::max(band_.timeline().end_ns[wait], transfer.end_ns);
-            if (request_.range.overlaps(transfer.end_ns, done + 1))
-                path(x(transfer.end_ns), lane.top(), x(done), compute, gap + 1.5, SceneRole::Wait);
+            const int64_t waited = std::max(band_.timeline().end_ns[wait], transfer.end_ns);
+            if (request_.range.overlaps(transfer.end_ns, waited + 1))
+                path(x(transfer.end_ns), lane.top(), x(waited), compute, gap + 1.5, SceneRole::Wait);
         }
     }
 

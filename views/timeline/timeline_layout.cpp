@@ -6,7 +6,9 @@ namespace gs {
 
 namespace {
 
-TimelineLayout arrange(const TimelineData& data, double curve_height) {
+constexpr double kMostGap = 24; ///< height that the gap between bands may take up
+
+TimelineLayout arrange(const TimelineData& data, double curve_height, double band_gap) {
     TimelineLayout layout;
     double y = 0;
     for (size_t b = 0; b < data.bands.size(); ++b) {
@@ -19,7 +21,7 @@ TimelineLayout arrange(const TimelineData& data, double curve_height) {
         }
         band.bottom = y - kLaneGap;
         layout.bands.push_back(band);
-        y = band.bottom + kBandGap;
+        y = band.bottom + band_gap;
     }
     layout.height = layout.bands.empty() ? 0 : layout.bands.back().bottom + kBandGap / 2;
     return layout;
@@ -36,14 +38,16 @@ int TimelineLayout::rowAt(double y) const {
 }
 
 TimelineLayout layoutTimeline(const TimelineData& data, double available_height) {
-    const TimelineLayout least = arrange(data, kCurveHeight);
-    const auto curves = std::count_if(data.bands.begin(), data.bands.end(), [](const TimelineBand& band) {
-        return band.lanes.back().kind == TimelineLane::Kind::LiveBytes;
-    });
+    const TimelineLayout least = arrange(data, kCurveHeight, kBandGap);
+    const auto curves =
+        static_cast<double>(std::count_if(data.bands.begin(), data.bands.end(), [](const TimelineBand& band) {
+            return band.lanes.back().kind == TimelineLane::Kind::LiveBytes;
+        }));
     const double spare = available_height - least.height;
-    if (curves == 0 || spare <= 0)
+    if (spare <= 0)
         return least;
-    return arrange(data, kCurveHeight + std::min(kCurveHeight, spare / static_cast<double>(curves)));
+    const double more = curves > 0 ? std::min(kCurveHeight, spare / curves) : 0;
+    return arrange(data, kCurveHeight + more, kBandGap + std::clamp(spare - more * curves, 0.0, kMostGap));
 }
 
 } // namespace gs

@@ -42,7 +42,7 @@ inline constexpr double kRulerHeight = 22;
 inline constexpr double kSideMargin = 14;
 
 /// Lanes from the top; height that is left over goes to the live-bytes curves up to twice their least height,
-/// the rest stays empty.
+/// then a little to the gap between the bands; the rest stays empty.
 TimelineLayout layoutTimeline(const TimelineData& data, double available_height);
 
 } // namespace gs

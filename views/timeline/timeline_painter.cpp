@@ -75,7 +75,8 @@ public:
 private:
     static bool inPlot(SceneRole role) {
         return role == SceneRole::BandTitle || role == SceneRole::LaneLabel || role == SceneRole::LaneNote ||
-               role == SceneRole::Caption || role == SceneRole::Elsewhere || role == SceneRole::Message;
+               role == SceneRole::Caption || role == SceneRole::Saved || role == SceneRole::Elsewhere ||
+               role == SceneRole::Message;
     }
 
     QColor color(SliceKind kind) const {
@@ -306,6 +307,9 @@ private:
             break;
         case SceneRole::Message:
             font = Theme::font(12);
+            break;
+        case SceneRole::Saved:
+            pen = theme_.hidden_ok;
             break;
         case SceneRole::Caption:
         case SceneRole::Elsewhere:

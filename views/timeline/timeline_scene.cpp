@@ -111,10 +111,23 @@ private:
                  SceneRole::LaneNote});
             return;
         }
-        if (item.kind == TimelineLane::Kind::Comm)
-            scene_.rects.push_back({rect, SceneRole::LaneBackground});
+        const double end = stepEnd(band);
+        if (item.kind == TimelineLane::Kind::Comm && end > rect.left())
+            scene_.rects.push_back(
+                {QRectF(rect.topLeft(), QPointF(end, rect.bottom())), SceneRole::LaneBackground});
+        const int64_t saved = data_.end_ns - data_.bands[band].timeline().step_ns;
+        if (item.kind == TimelineLane::Kind::Compute && saved > 0 && end >= rect.left() &&
+            end < rect.right() - 90)
+            scene_.texts.push_back({QRectF(end + 8, rect.top(), 90, rect.height()),
+                                    TimelineText::tr("%1 saved").arg(timeText(saved)), SceneRole::Saved});
         marks(band, item, rect);
         scene_.lanes.back().last_mark = scene_.marks.size();
+    }
+
+    /// Where a band's step ends in the view, at most at the plot's right edge.
+    double stepEnd(size_t band) const {
+        return scene_.plot.left() +
+               std::min(scene_.plot.width(), axis_.pixelOf(data_.bands[band].timeline().step_ns));
     }
 
     void marks(size_t band, const TimelineLane& lane, const QRectF& rect) {

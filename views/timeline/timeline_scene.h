@@ -31,6 +31,7 @@ enum class SceneRole : uint8_t {
     SliceLabel,     ///< text on a mark
     Tick,           ///< text of the ruler
     Caption,        ///< text: names the window
+    Saved,          ///< text: how much earlier a band's step ends
     Elsewhere,      ///< text: where the selection lies outside the range
     Message         ///< text: empty state
 };
