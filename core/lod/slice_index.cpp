@@ -62,10 +62,13 @@ std::vector<SliceRun> SliceIndex::query(int64_t begin_ns, int64_t end_ns, int64_
             at = last;
             continue;
         }
-        if (longest > at)
-            emit(at, longest, durations_.best(at, longest));
-        emit(longest, longest + 1, longest);
-        at = longest + 1;
+        size_t single = longest; // the first long one
+        while (single > at && durations_.value(durations_.best(at, single)) >= single_ns)
+            single = durations_.best(at, single);
+        if (single > at)
+            emit(at, single, durations_.best(at, single));
+        emit(single, single + 1, single);
+        at = single + 1;
     }
     return runs;
 }

@@ -115,22 +115,15 @@ std::shared_ptr<const TimelineData> TimelineData::build(SnapshotPtr snapshot) {
             return;
         data->bands.push_back(makeBand(program, title));
         data->end_ns = std::max(data->end_ns, program.timeline->step_ns);
+        for (const TimelineLane& lane : data->bands.back().lanes) {
+            for (const Slice& slice : lane.slices.slices())
+                data->has_[slice.category] = true;
+        }
         data->peak_bytes = std::max(data->peak_bytes, data->bands.back().live_bytes.peak());
     };
     add(snapshot->before, TimelineText::tr("before"));
     add(snapshot->after, TimelineText::tr("after"));
     return data;
-}
-
-bool TimelineData::has(SliceKind kind) const {
-    return std::any_of(bands.begin(), bands.end(), [&](const TimelineBand& band) {
-        return std::any_of(band.lanes.begin(), band.lanes.end(), [&](const TimelineLane& lane) {
-            const auto slices = lane.slices.slices();
-            return std::any_of(slices.begin(), slices.end(), [&](const Slice& slice) {
-                return slice.category == static_cast<uint8_t>(kind);
-            });
-        });
-    });
 }
 
 BandSelection TimelineData::resolve(size_t index, const Selection& selection) const {

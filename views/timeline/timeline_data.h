@@ -68,7 +68,7 @@ struct TimelineData {
     static std::shared_ptr<const TimelineData> build(SnapshotPtr snapshot);
 
     TimeRange full() const { return {0, end_ns > 0 ? end_ns : 1}; }
-    bool has(SliceKind kind) const;
+    bool has(SliceKind kind) const { return has_[static_cast<size_t>(kind)]; }
     BandSelection resolve(size_t band, const Selection& selection) const;
     /// Where a collective's transfer or a node's span lies; nothing for a node without time.
     std::optional<SliceRef> findCollective(size_t band, int32_t collective) const;
@@ -81,6 +81,9 @@ struct TimelineData {
     /// From the first launch to the end of the last wait of what is selected, per band; nothing if the
     /// selection is not there.
     std::optional<TimeRange> spanOf(size_t band, const BandSelection& selection) const;
+
+private:
+    std::array<bool, kSliceCategories> has_{};
 };
 
 using TimelineDataPtr = std::shared_ptr<const TimelineData>;
