@@ -100,13 +100,13 @@ private:
         const TimelineLane& item = data_.bands[band].lanes[lane];
         const QRectF label(kSideMargin, rect.top(), request_.gutter - kSideMargin - 8, kLaneHeight);
         const bool curve = item.kind == TimelineLane::Kind::LiveBytes;
-        scene_.texts.push_back(
-            {curve ? label.adjusted(0, -3, 0, -5) : label, item.label, SceneRole::LaneLabel});
+        scene_.texts.push_back({curve ? QRectF(label.left(), rect.top() - 1, label.width(), 15) : label,
+                                item.label, SceneRole::LaneLabel});
         scene_.lanes.push_back({band, lane, rect, scene_.marks.size(), scene_.marks.size()});
         if (curve) {
             liveBytes(data_.bands[band], rect);
             scene_.texts.push_back(
-                {label.translated(0, 12),
+                {QRectF(label.left(), rect.top() + 14, label.width(), 14),
                  TimelineText::tr("peak %1").arg(bytesText(data_.bands[band].live_bytes.peak())),
                  SceneRole::LaneNote});
             return;
