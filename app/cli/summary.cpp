@@ -23,7 +23,7 @@ std::string graphLine(const Program& program) {
 }
 
 std::string costLine(const CostTable& costs) {
-    std::string line = fmt::format("costs            {} distinct ops:", costs.entries().size());
+    std::string line = fmt::format("{:20} {} distinct ops:", "costs", costs.entries().size());
     bool any = false;
     for (const Provenance provenance :
          {Provenance::User, Provenance::Measured, Provenance::Reused, Provenance::Imported,
@@ -37,7 +37,7 @@ std::string costLine(const CostTable& costs) {
 }
 
 std::string beforeAfter(const char* name, int64_t before, int64_t after, std::string (*format)(int64_t)) {
-    std::string line = fmt::format("{:16} {} → {}", name, format(before), format(after));
+    std::string line = fmt::format("{:20} {} → {}", name, format(before), format(after));
     if (before > 0)
         line += " (" +
                 formatPercent(static_cast<double>(after - before) / static_cast<double>(before), true) + ")";
@@ -53,15 +53,15 @@ std::string summaryText(const Analysis& analysis) {
     std::string text = graphLine(analysis.after);
     for (const PassReport& report : analysis.reports) {
         if (report.done + report.skipped > 0)
-            text += fmt::format("{:16} {}\n", report.pass, report.summary);
+            text += fmt::format("{:20} {}\n", report.pass, report.summary);
     }
     text += costLine(*analysis.after.costs);
-    text += fmt::format("{:16} {} of {} gathers hidden, {} compute-limited, {} moved\n",
+    text += fmt::format("{:20} {} of {} gathers hidden, {} compute-limited, {} moved\n",
                         analysis.after.schedule->scheduler, summary.hidden, summary.gathers,
                         summary.compute_limited, summary.moved);
     text += beforeAfter("exposed", before.exposed_ns, after.exposed_ns, formatTime);
     text += beforeAfter("step", before.step_ns, after.step_ns, formatTime);
-    text += fmt::format("{:16} {}\n", "lower bound", formatTime(analysis.lower_bound_ns));
+    text += fmt::format("{:20} {}\n", "lower bound", formatTime(analysis.lower_bound_ns));
     text += beforeAfter("peak gathered", before.peak_gathered_bytes, after.peak_gathered_bytes, formatBytes);
     return text;
 }

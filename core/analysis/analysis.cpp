@@ -163,10 +163,16 @@ private:
                 lowered = lowerRedistributes(out_->source.graph, request_.settings);
                 made.reports.push_back(lowered.report);
             }
-            made.before = made.after =
-                priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
-            if (out_->after.graph != out_->before.graph)
-                made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
+            made.before = made.after = lowered.graph;
+            if (request_.settings.text(Setting::BucketMode) == "coalesced") {
+                PassResult bucketed = bucketCoalesced(lowered.graph, request_.settings);
+                made.after = bucketed.graph;
+                made.reports.push_back(std::move(bucketed.report));
+            }
+            made.collectives_before = made.collectives_after =
+                std::make_shared<CollectiveTable>(*made.before);
+            if (made.after != made.before)
+                made.collectives_after = std::make_shared<CollectiveTable>(*made.after);
             return made;
         });
         if (!item)
@@ -195,12 +201,12 @@ private:
             if (!chain)
                 return chain.error();
             chain->overrides = request_.cost_overrides;
+            for (const CostModelPtr& model : chain->models)
+                model->check(*out_->after.graph, made.diagnostics);
             made.before = made.after =
                 priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
-            if (out_->after.graph != out_->before.graph) {
-                Diagnostics again; // the files' own faults were reported for the first graph
+            if (out_->after.graph != out_->before.graph)
                 made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
-            }
             return made;
         });
         if (!item)

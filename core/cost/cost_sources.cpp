@@ -1,8 +1,8 @@
 #include "cost/cost_sources.h"
 
+#include "cost/analytical_model.h"
 #include "cost/cost_file.h"
 #include "cost/device_presets.h"
-#include "cost/roofline.h"
 
 #include <fmt/format.h>
 
