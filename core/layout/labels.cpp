@@ -1,0 +1,98 @@
+#include "layout/labels.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+/// Whole parts that two paths share: "layers.1.a" and "layers.12" share "layers".
+std::string_view commonPath(std::string_view a, std::string_view b) {
+    size_t shared = 0;
+    for (size_t i = 0;; ++i) {
+        const bool a_ends = i == a.size() || a[i] == '.';
+        const bool b_ends = i == b.size() || b[i] == '.';
+        if (a_ends && b_ends)
+            shared = i;
+        if (i == a.size() || i == b.size() || a[i] != b[i])
+            return a.substr(0, shared);
+    }
+}
+
+} // namespace
+
+std::string opLabel(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    if (node.op == NodeOp::Placeholder || node.op == NodeOp::Output)
+        return std::string(nodeOpName(node.op));
+    const OpTraits& traits = graph.target(id).traits;
+    if (node.kind == NodeKind::Launch && traits.collective != CollectiveKind::None &&
+        traits.collective != CollectiveKind::Other)
+        return std::string(collectiveKindName(traits.collective));
+    if (node.kind == NodeKind::Wait)
+        return "wait_tensor";
+    if (graph.hasTrait(id, kTraitCast))
+        return "cast";
+    std::string_view target = graph.targetText(id);
+    if (target.find("constant_pad_nd") != std::string_view::npos)
+        return "pad";
+    if (target.starts_with("operator."))
+        return std::string(target.substr(9));
+    // "namespace.op.overload" → "op"
+    const size_t first = target.find('.');
+    if (first == std::string_view::npos)
+        return std::string(target);
+    target.remove_prefix(first + 1);
+    return std::string(target.substr(0, target.find('.')));
+}
+
+std::string_view moduleOf(const Graph& graph, NodeId id) {
+    const std::string_view module = graph.text(graph.node(id).module);
+    if (!module.empty())
+        return module;
+    const std::string_view fqn = graph.text(graph.meta(id).fqn);
+    const size_t dot = fqn.rfind('.');
+    return dot == std::string_view::npos ? std::string_view() : fqn.substr(0, dot);
+}
+
+std::string commonModule(const Graph& graph, std::span<const NodeId> nodes) {
+    std::string_view common;
+    StringId last = kEmptyString;
+    for (NodeId id : nodes) {
+        // Neighbours mostly share their module; the id tells without comparing texts.
+        const StringId own = graph.node(id).module;
+        if (own == kEmptyString || own == last)
+            continue;
+        common = last == kEmptyString ? graph.text(own) : commonPath(common, graph.text(own));
+        last = own;
+        if (common.empty())
+            break;
+    }
+    return std::string(common);
+}
+
+std::string_view shortModule(std::string_view module) {
+    const size_t last = module.rfind('.');
+    if (last == std::string_view::npos || last == 0)
+        return module;
+    const size_t before = module.rfind('.', last - 1);
+    return before == std::string_view::npos ? module : module.substr(before + 1);
+}
+
+std::string portalLabel(const Graph& graph, NodeId at, NodeId other, bool up) {
+    std::string where(moduleOf(graph, other));
+    if (where.empty())
+        where = graph.name(other);
+    const bool at_backward = graph.node(at).phase == Phase::Backward;
+    const bool other_backward = graph.node(other).phase == Phase::Backward;
+    if (graph.node(other).op == NodeOp::Placeholder)
+        return fmt::format("↑ from input {}", where);
+    if (up)
+        return fmt::format("↑ {} {}", at_backward && !other_backward ? "saved by" : "from", where);
+    if (other_backward && !at_backward)
+        return fmt::format("↓ saved for {}", where);
+    return fmt::format("↓ to {}", where);
+}
+
+} // namespace gs

@@ -1,0 +1,23 @@
+// Short names of operators and modules for boxes.
+#pragma once
+
+#include "graph/graph.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gs {
+
+/// What a node does, in a word: "cast", "pad", "all_gather", "wait_tensor", "mm".
+std::string opLabel(const Graph& graph, NodeId id);
+/// Module path of a node; of a parameter the path in front of its last name. Empty if the input has none.
+std::string_view moduleOf(const Graph& graph, NodeId id);
+/// Longest module path that all nodes with a module share ("layers.8"); empty if they share none.
+std::string commonModule(const Graph& graph, std::span<const NodeId> nodes);
+/// Last two parts of a path: "layers.8.feed_forward.w1" → "feed_forward.w1".
+std::string_view shortModule(std::string_view module);
+/// "↑ saved by layers.3.attention" (forward → backward), "↑ from …", "↓ saved for …", "↓ to …".
+std::string portalLabel(const Graph& graph, NodeId at, NodeId other, bool up);
+
+} // namespace gs
