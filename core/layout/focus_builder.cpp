@@ -70,10 +70,11 @@ void FocusBuilder::addWindow(uint32_t begin, uint32_t end) {
     // Runs of one module, two parts deeper than what all share would be noise: cut where the last shared
     // part's child changes.
     std::vector<std::vector<NodeId>> runs;
-    const std::string common = commonModule(graph_, nodes);
+    const std::string common = commonModule(graph_, nodes, 0.7);
     const auto child = [&](NodeId node) {
         const std::string_view module = moduleOf(graph_, node);
-        const size_t from = common.empty() ? 0 : std::min(module.size(), common.size() + 1);
+        const size_t from =
+            common.empty() || !module.starts_with(common) ? 0 : std::min(module.size(), common.size() + 1);
         return module.substr(0, module.find('.', from));
     };
     for (NodeId node : nodes) {
@@ -87,7 +88,8 @@ void FocusBuilder::addWindow(uint32_t begin, uint32_t end) {
 
 void FocusBuilder::addFolded(std::vector<NodeId> nodes, bool whole_window) {
     const NodeId first = nodes.front();
-    const std::string module = commonModule(graph_, nodes);
+    // Launches of other gathers that were hoisted into the window do not rename it.
+    const std::string module = commonModule(graph_, nodes, 0.7);
     if (nodes.size() == 1) {
         const BoxRole role = graph_.node(first).kind == NodeKind::Compute ? BoxRole::Compute : BoxRole::View;
         addBox(role, {first}, first, std::string(graph_.name(first)), std::string(shortModule(module)));

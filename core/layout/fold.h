@@ -12,7 +12,7 @@ namespace gs {
 struct FoldOptions {
     /// Modules that the user unfolded, as LayoutBox::module. Empty = only what folds by default.
     std::set<std::string> unfolded;
-    size_t default_boxes = 90; ///< modules are unfolded level by level while the picture stays below this
+    size_t default_boxes = 200; ///< modules are unfolded level by level while the picture stays below this
     size_t max_boxes = kMaxDotBoxes; ///< portals included; never exceeded
     uint32_t max_ranks = 16;         ///< longer links become portals
 };

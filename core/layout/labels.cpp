@@ -1,26 +1,9 @@
 #include "layout/labels.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace gs {
-
-namespace {
-
-/// Whole parts that two paths share: "layers.1.a" and "layers.12" share "layers".
-std::string_view commonPath(std::string_view a, std::string_view b) {
-    size_t shared = 0;
-    for (size_t i = 0;; ++i) {
-        const bool a_ends = i == a.size() || a[i] == '.';
-        const bool b_ends = i == b.size() || b[i] == '.';
-        if (a_ends && b_ends)
-            shared = i;
-        if (i == a.size() || i == b.size() || a[i] != b[i])
-            return a.substr(0, shared);
-    }
-}
-
-} // namespace
 
 std::string opLabel(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
@@ -56,20 +39,29 @@ std::string_view moduleOf(const Graph& graph, NodeId id) {
     return dot == std::string_view::npos ? std::string_view() : fqn.substr(0, dot);
 }
 
-std::string commonModule(const Graph& graph, std::span<const NodeId> nodes) {
-    std::string_view common;
-    StringId last = kEmptyString;
+std::string commonModule(const Graph& graph, std::span<const NodeId> nodes, double share) {
+    std::map<StringId, size_t> by_module;
+    size_t total = 0;
     for (NodeId id : nodes) {
-        // Neighbours mostly share their module; the id tells without comparing texts.
-        const StringId own = graph.node(id).module;
-        if (own == kEmptyString || own == last)
-            continue;
-        common = last == kEmptyString ? graph.text(own) : commonPath(common, graph.text(own));
-        last = own;
-        if (common.empty())
-            break;
+        if (const StringId module = graph.node(id).module; module != kEmptyString) {
+            ++by_module[module];
+            ++total;
+        }
     }
-    return std::string(common);
+    std::map<std::string_view, size_t> by_path; // every path in front of a dot counts, too
+    for (const auto& [module, count] : by_module) {
+        const std::string_view path = graph.text(module);
+        for (size_t end = 0; end != std::string_view::npos;) {
+            end = path.find('.', end == 0 ? 0 : end + 1);
+            by_path[path.substr(0, end)] += count;
+        }
+    }
+    std::string_view best;
+    for (const auto& [path, count] : by_path) {
+        if (static_cast<double>(count) >= share * static_cast<double>(total) && path.size() > best.size())
+            best = path;
+    }
+    return std::string(best);
 }
 
 std::string_view shortModule(std::string_view module) {
