@@ -243,24 +243,6 @@ uint32_t windowStart(const Side& before, const Side& after, const Collective& ga
     return start;
 }
 
-/// The launch of after.graph that `name` stands for; a name of a gather that went into a bucket finds it.
-NodeId findAfter(const Side& before, const Side& after, std::string_view name) {
-    if (const auto id = after.graph.find(name))
-        return *id;
-    const auto old = before.graph.find(name);
-    if (!old)
-        return kNoNode;
-    for (const Collective& item : after.collectives.all()) {
-        if (item.launch == kNoNode)
-            continue;
-        for (StringId origin : after.graph.origins(item.launch)) {
-            if (after.graph.text(origin) == name)
-                return item.launch;
-        }
-    }
-    return kNoNode;
-}
-
 void focusGather(const Analysis& analysis, const Side& before, const Side& after, NodeId launch,
                  const FocusOptions& options, FocusPair& pair) {
     const Collective& gather = after.collectives[static_cast<size_t>(after.collectives.indexOf(launch))];
@@ -295,7 +277,37 @@ void focusGather(const Analysis& analysis, const Side& before, const Side& after
                                 windowStart(before, after, gather, group), options);
 }
 
+/// Whole programs, as far as a picture needs them.
+bool complete(const Analysis& analysis) {
+    return analysis.before.graph && analysis.after.graph && analysis.before.collectives &&
+           analysis.after.collectives;
+}
+
 } // namespace
+
+LocatedNode locateNode(const Analysis& analysis, std::string_view name) {
+    LocatedNode out;
+    if (!complete(analysis))
+        return out;
+    const Graph& before = *analysis.before.graph;
+    const Graph& after = *analysis.after.graph;
+    out.before = before.find(name).value_or(kNoNode);
+    out.after = after.find(name).value_or(kNoNode);
+    if (out.after != kNoNode && out.before == kNoNode) {
+        const std::vector<NodeId> members = counterparts(after, out.after, before);
+        out.before = members.empty() ? kNoNode : members.front();
+    } else if (out.after == kNoNode && out.before != kNoNode) {
+        for (const Collective& item : analysis.after.collectives->all()) {
+            if (item.launch == kNoNode)
+                continue;
+            for (StringId origin : after.origins(item.launch)) {
+                if (after.text(origin) == name)
+                    out.after = item.launch;
+            }
+        }
+    }
+    return out;
+}
 
 NodeId launchOf(const CollectiveTable& collectives, NodeId node) {
     const int32_t index = collectives.indexOf(node);
@@ -310,16 +322,16 @@ Order programOrder(const Program& program) {
 
 FocusPair focusOn(const Analysis& analysis, std::string_view name, const FocusOptions& options) {
     FocusPair pair;
-    if (!analysis.before.graph || !analysis.after.graph || !analysis.before.collectives ||
-        !analysis.after.collectives)
+    if (!complete(analysis))
         return pair;
     const Side before{*analysis.before.graph, *analysis.before.collectives, programOrder(analysis.before)};
     const Side after{*analysis.after.graph, *analysis.after.collectives, programOrder(analysis.after)};
-    const NodeId node = findAfter(before, after, name);
+    const LocatedNode located = locateNode(analysis, name);
+    const NodeId node = located.after;
     if (node == kNoNode) {
-        if (const auto old = before.graph.find(name)) { // only there before: a pass took it away
+        if (located.before != kNoNode) { // a pass took it away
             pair.subject = name;
-            pair.before = nodePicture(before, *old, options);
+            pair.before = nodePicture(before, located.before, options);
         }
         return pair;
     }
@@ -331,9 +343,8 @@ FocusPair focusOn(const Analysis& analysis, std::string_view name, const FocusOp
     }
     pair.subject = after.graph.name(node);
     pair.after = nodePicture(after, node, options);
-    const std::vector<NodeId> old = counterparts(after.graph, node, before.graph);
-    if (!old.empty())
-        pair.before = nodePicture(before, old.front(), options);
+    if (located.before != kNoNode)
+        pair.before = nodePicture(before, located.before, options);
     return pair;
 }
 

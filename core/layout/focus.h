@@ -34,6 +34,13 @@ struct FocusPair {
 /// unpacks stand for their launch. O(nodes + edges).
 FocusPair focusOn(const Analysis& analysis, std::string_view name, const FocusOptions& options);
 
+/// Ids of a node name in both programs, kNoNode where it does not occur. A gather that went into a bucket is
+/// found as the bucket, a bucket as its first member.
+struct LocatedNode {
+    NodeId before = kNoNode, after = kNoNode;
+};
+LocatedNode locateNode(const Analysis& analysis, std::string_view name);
+
 /// Launch that a node belongs to: itself, or that of its wait or unpack; kNoNode if it belongs to none.
 NodeId launchOf(const CollectiveTable& collectives, NodeId node);
 

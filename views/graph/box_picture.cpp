@@ -25,10 +25,6 @@ QFont titleFont(BoxRole role) {
     return role == BoxRole::Portal ? Theme::font(kDetailPixels) : Theme::font(kTitlePixels, QFont::Medium);
 }
 
-QRectF toRect(const LayoutRect& r) {
-    return {r.x, r.y, r.width, r.height};
-}
-
 QPainterPath toPath(const std::vector<LayoutPoint>& points) {
     QPainterPath path;
     if (points.size() < 4)
@@ -324,13 +320,13 @@ void BoxPicture::paintBox(QPainter& painter, const GraphCamera& camera, size_t i
     if (camera.sy < kLegible)
         return;
     QFont font = titleFont(box.role);
-    font.setPixelSize(std::max(1, qRound(font.pixelSize() * camera.sy)));
+    font.setPixelSize(std::max(1, static_cast<int>(font.pixelSize() * camera.sy + 0.01)));
     painter.setFont(font);
     painter.setPen(style.text);
     painter.drawText(camera.map(titleRect(index)), Qt::AlignCenter | Qt::TextSingleLine, texts_[index].title);
     if (texts_[index].two_lines) {
         QFont small = Theme::font(kDetailPixels);
-        small.setPixelSize(std::max(1, qRound(kDetailPixels * camera.sy)));
+        small.setPixelSize(std::max(1, static_cast<int>(kDetailPixels * camera.sy + 0.01)));
         painter.setFont(small);
         QColor colour = style.text;
         colour.setAlphaF(0.82F);
