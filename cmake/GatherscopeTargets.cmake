@@ -13,8 +13,8 @@ if(CCACHE_PROGRAM)
 endif()
 
 add_library(gatherscope_flags INTERFACE)
-# -Wrestrict of gcc 12 misfires on std::string::insert (gcc bug 105651).
-target_compile_options(gatherscope_flags INTERFACE -Wall -Wextra -Wno-restrict)
+# gcc 12 misfires: -Wrestrict on std::string::insert (bug 105651), -Wmaybe-uninitialized on std::variant (bug 105562).
+target_compile_options(gatherscope_flags INTERFACE -Wall -Wextra -Wno-restrict -Wno-maybe-uninitialized)
 if(GATHERSCOPE_WERROR)
     target_compile_options(gatherscope_flags INTERFACE -Werror)
 endif()

@@ -155,13 +155,7 @@ Arg GraphBuilder::nodeArg(std::string_view name, NodeId user, SourcePos where) {
     const NodeId id = findNode(name);
     if (id != kNoNode && id != user)
         return nodeArg(id);
-    const std::string user_name = user == kNoNode ? std::string() : std::string(text(node(user).name));
-    const bool self = id == user;
-    diagnostics_.add(
-        {Severity::Error, self ? "cycle" : "unknown-input", std::move(where), user_name,
-         self ? fmt::format("\"{}\" uses itself as an argument", name)
-              : fmt::format("\"{}\" uses \"{}\", which is not defined before it", user_name, name),
-         "the argument is left out; the edge is missing from every analysis of this graph"});
+    unresolved_.push_back({user, intern(name), std::move(where)});
     return textArg(Arg::Kind::Repr, name);
 }
 
@@ -321,8 +315,29 @@ void GraphBuilder::resolveGroups() {
     }
 }
 
+void GraphBuilder::reportUnresolved() {
+    for (UnresolvedName& item : unresolved_) {
+        const std::string name(text(item.name));
+        const std::string user =
+            item.user == kNoNode ? std::string() : std::string(text(node(item.user).name));
+        const NodeId later = findNode(name);
+        std::string message =
+            later == kNoNode
+                ? fmt::format("\"{}\" uses \"{}\", which no node of the graph is called", user, name)
+            : later == item.user
+                ? fmt::format("\"{}\" uses itself as an argument", name)
+                : fmt::format("\"{}\" uses \"{}\", which comes after it: a cycle or a wrong order", user,
+                              name);
+        diagnostics_.add({Severity::Error, later == kNoNode ? "unknown-input" : "cycle",
+                          std::move(item.where), user, std::move(message),
+                          "the argument is left out: this edge is missing from the analysis"});
+    }
+    unresolved_.clear();
+}
+
 GraphPtr GraphBuilder::finish(Diagnostics* diagnostics) {
     const size_t count = graph_.nodes_.size();
+    reportUnresolved();
     collectInputs();
     std::vector<std::vector<NodeId>> inputs(count), weak(count), mutates(count);
     std::vector<std::vector<StringId>> origins(count);

@@ -38,7 +38,7 @@ public:
 
     Arg noneArg() const { return {}; }
     Arg nodeArg(NodeId id) const;
-    /// A node by name; records a diagnostic if it is not known (yet).
+    /// A node by name; finish() reports a name that is unknown or defined only later.
     Arg nodeArg(std::string_view name, NodeId user, SourcePos where = {});
     Arg intArg(int64_t value) const;
     Arg floatArg(double value) const;
@@ -83,16 +83,24 @@ private:
         std::vector<NodeId> mutates;
     };
 
+    struct UnresolvedName {
+        NodeId user = kNoNode;
+        StringId name = kEmptyString;
+        SourcePos where;
+    };
+
     TargetId internTarget(std::string_view text);
     Arg copyArg(const Graph& base, const Arg& arg, const std::vector<NodeId>& map);
     void collectInputs();
     void classify();
     void resolveGroups();
+    void reportUnresolved();
 
     Graph graph_;
     std::vector<Pending> pending_;
     std::unordered_map<StringId, TargetId> target_ids_;
     std::unordered_multimap<uint64_t, ValueId> value_ids_; ///< by hashValue()
+    std::vector<UnresolvedName> unresolved_;
     Diagnostics diagnostics_;
 };
 

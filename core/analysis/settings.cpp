@@ -1,0 +1,337 @@
+#include "analysis/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+std::vector<SettingSpec> makeSpecs() {
+    using enum Setting;
+    using enum SettingType;
+    return {
+        {Scheduler,
+         "scheduler",
+         "Scheduler",
+         Text,
+         "latest-safe-launch",
+         0,
+         0,
+         {},
+         "",
+         "which scheduler places the launches (`list schedulers` names them)",
+         Stage::Schedule},
+        {Gathers,
+         "gathers",
+         "Gathers",
+         Choice,
+         "weight",
+         0,
+         0,
+         {"weight", "all"},
+         "",
+         "which all-gathers are candidates: those of one parameter each, or all",
+         Stage::Schedule},
+        {Contention,
+         "contention",
+         "Contention",
+         Number,
+         "1.5",
+         1,
+         10,
+         {},
+         "×",
+         "how much slower a transfer is while compute runs; need = comm × contention + slack",
+         Stage::Schedule},
+        {SlackNs,
+         "slack_ns",
+         "Slack",
+         Number,
+         "5000",
+         0,
+         1e9,
+         {},
+         "ns",
+         "headroom added to each transfer: absorbs estimator error and launch latency",
+         Stage::Schedule},
+        {Carry,
+         "carry",
+         "Carry",
+         Flag,
+         "true",
+         0,
+         1,
+         {},
+         "",
+         "compute that one gather's window leaves over starts the next one's",
+         Stage::Schedule},
+        {MovePrepChain,
+         "move_prep_chain",
+         "Move preparation",
+         Flag,
+         "true",
+         0,
+         1,
+         {},
+         "",
+         "the private cast, pad and view of a shard move together with its launch",
+         Stage::Schedule},
+        {GatherBudgetMib,
+         "gather_budget_mib",
+         "Gather budget",
+         Text,
+         "none",
+         0,
+         0,
+         {},
+         "MiB",
+         "limit on gathered bytes alive at once, for schedulers that honour one; none = no limit",
+         Stage::Schedule},
+        {ComputeSlowdown,
+         "compute_slowdown",
+         "Compute slow-down",
+         Number,
+         "1",
+         1,
+         10,
+         {},
+         "×",
+         "how much slower compute is while a transfer runs (simulation only)",
+         Stage::Simulate},
+        {SharedLinks,
+         "shared_links",
+         "Shared links",
+         Text,
+         "none",
+         0,
+         0,
+         {},
+         "",
+         "groups whose transfers share one link's bandwidth, as \"0+1,2+3\"; none = each has its own",
+         Stage::Simulate},
+        {Lowering,
+         "lowering",
+         "Lower redistributes",
+         Flag,
+         "true",
+         0,
+         1,
+         {},
+         "",
+         "turn redistributes of weights into gathers before anything else",
+         Stage::Passes},
+        {Mesh,
+         "mesh",
+         "Mesh",
+         Text,
+         "auto",
+         0,
+         0,
+         {},
+         "",
+         "device mesh for graphs that state none: \"8\", or \"replicate=2,shard=4\"; auto = from the graph",
+         Stage::Passes},
+        {BucketMode,
+         "bucket_mode",
+         "Buckets",
+         Choice,
+         "none",
+         0,
+         0,
+         {"none", "coalesced"},
+         "",
+         "none: every gather by itself; coalesced: one launch per region, group and dtype",
+         Stage::Passes},
+        {BucketCapMib,
+         "bucket_cap_mib",
+         "Bucket cap",
+         Text,
+         "none",
+         0,
+         0,
+         {},
+         "MiB",
+         "largest bucket, in MiB of local shard; none = no limit",
+         Stage::Passes},
+        {BucketRegion,
+         "bucket_region",
+         "Bucket region",
+         Choice,
+         "boundary",
+         0,
+         0,
+         {"boundary", "module", "adjacent"},
+         "",
+         "what one bucket may span: between two boundary ops, one module layer, or adjacent launches",
+         Stage::Passes},
+        {BucketBoundary,
+         "bucket_boundary",
+         "Region boundary",
+         Text,
+         "attention",
+         0,
+         0,
+         {},
+         "",
+         "ops that end a region: \"attention\", or a part of the op's name",
+         Stage::Passes},
+        {BucketLayer,
+         "bucket_layer",
+         "Module depth",
+         Integer,
+         "2",
+         1,
+         16,
+         {},
+         "",
+         "parts of the module path that make a region when bucket_region = module",
+         Stage::Passes},
+        {CostSources,
+         "cost_sources",
+         "Cost sources",
+         Text,
+         "auto",
+         0,
+         0,
+         {},
+         "",
+         "where costs come from, in order: file, analytical; auto = file alone if one is given, else "
+         "analytical",
+         Stage::Costs},
+        {Device,
+         "device",
+         "Device",
+         Text,
+         "h100",
+         0,
+         0,
+         {},
+         "",
+         "device preset of the analytical model (`list devices` names them)",
+         Stage::Costs},
+    };
+}
+
+std::string describeRange(const SettingSpec& spec) {
+    switch (spec.type) {
+    case SettingType::Number:
+        return fmt::format("a number from {} to {}", spec.minimum, spec.maximum);
+    case SettingType::Integer:
+        return fmt::format("a whole number from {} to {}", spec.minimum, spec.maximum);
+    case SettingType::Flag:
+        return "true or false";
+    case SettingType::Choice:
+        return fmt::format("one of {}", fmt::join(spec.choices, ", "));
+    case SettingType::Text:
+        return "a text";
+    }
+    return {};
+}
+
+/// The value in its one canonical spelling, or nothing if it does not fit.
+bool normalise(const SettingSpec& spec, std::string_view value, std::string& out) {
+    switch (spec.type) {
+    case SettingType::Number:
+    case SettingType::Integer: {
+        double number = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(number) ||
+            number < spec.minimum || number > spec.maximum)
+            return false;
+        if (spec.type == SettingType::Integer && number != std::floor(number))
+            return false;
+        out = fmt::format("{}", number);
+        return true;
+    }
+    case SettingType::Flag:
+        if (value == "true" || value == "on" || value == "yes" || value == "1")
+            out = "true";
+        else if (value == "false" || value == "off" || value == "no" || value == "0")
+            out = "false";
+        else
+            return false;
+        return true;
+    case SettingType::Choice:
+        if (std::find(spec.choices.begin(), spec.choices.end(), value) == spec.choices.end())
+            return false;
+        out = value;
+        return true;
+    case SettingType::Text:
+        out = value;
+        return true;
+    }
+    return false;
+}
+
+} // namespace
+
+const std::vector<SettingSpec>& settingSpecs() {
+    static const std::vector<SettingSpec> kSpecs = makeSpecs();
+    return kSpecs;
+}
+
+const SettingSpec& settingSpec(Setting key) {
+    const auto& specs = settingSpecs();
+    return *std::find_if(specs.begin(), specs.end(),
+                         [&](const SettingSpec& spec) { return spec.key == key; });
+}
+
+const SettingSpec* findSetting(std::string_view name) {
+    const auto& specs = settingSpecs();
+    const auto found =
+        std::find_if(specs.begin(), specs.end(), [&](const SettingSpec& spec) { return spec.name == name; });
+    return found == specs.end() ? nullptr : &*found;
+}
+
+Settings::Settings() {
+    for (const SettingSpec& spec : settingSpecs())
+        normalise(spec, spec.fallback, values_[static_cast<size_t>(spec.key)]);
+}
+
+Status Settings::set(Setting key, std::string_view value) {
+    const SettingSpec& spec = settingSpec(key);
+    std::string text;
+    if (!normalise(spec, value, text))
+        return Error{"bad-setting",
+                     fmt::format("{} takes {}, not \"{}\"", spec.name, describeRange(spec), value),
+                     {},
+                     std::string(spec.meaning)};
+    values_[static_cast<size_t>(key)] = std::move(text);
+    return Unit{};
+}
+
+Status Settings::set(std::string_view name, std::string_view value) {
+    const SettingSpec* spec = findSetting(name);
+    if (!spec)
+        return Error{"unknown-setting",
+                     fmt::format("there is no setting \"{}\"", name),
+                     {},
+                     "`gatherscope-cli list settings` names them all"};
+    return set(spec->key, value);
+}
+
+double Settings::number(Setting key) const {
+    const std::string& value = text(key);
+    double number = 0;
+    std::from_chars(value.data(), value.data() + value.size(), number);
+    return number;
+}
+
+int64_t Settings::integer(Setting key) const {
+    return static_cast<int64_t>(number(key));
+}
+
+bool Settings::flag(Setting key) const {
+    return text(key) == "true";
+}
+
+bool Settings::isDefault(Setting key) const {
+    std::string fallback;
+    normalise(settingSpec(key), settingSpec(key).fallback, fallback);
+    return text(key) == fallback;
+}
+
+} // namespace gs
