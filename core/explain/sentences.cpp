@@ -118,11 +118,11 @@ WhyText reasonText(const Subject& s) {
     case BindingReason::NotWeightGather:
         return notWeightText(s);
     case BindingReason::Budget:
-        return {
-            fmt::format("Launching it earlier would keep more than {} of gathered weights alive: the memory "
-                        "budget is used up.",
-                        formatBytes(s.analysis.request.settings.integer(Setting::GatherBudgetMib) << 20)),
-            s.launch()};
+        return {fmt::format(
+                    "Launching it earlier would keep more gathered weights alive than the budget of {} MiB "
+                    "allows.",
+                    s.analysis.request.settings.text(Setting::GatherBudgetMib)),
+                s.launch()};
     case BindingReason::Invalid:
         return {
             "The new order as a whole would have broken an edge between nodes, so the program keeps its old "
@@ -187,8 +187,8 @@ std::string detailText(const Subject& s) {
         return "The window hides all of the transfer.";
     }
     if (d.window_ns <= 0)
-        return fmt::format("No compute is left to hide it: all {} that it needs are missing.", shortfall(s));
-    return fmt::format("The window hides {} of the {} it needs; {} are missing.", micros(d.window_ns),
+        return fmt::format("It needs {} of compute in front of it and finds none.", micros(d.need_ns));
+    return fmt::format("The window holds {} of the {} it needs: {} too little.", micros(d.window_ns),
                        micros(d.need_ns), shortfall(s));
 }
 
