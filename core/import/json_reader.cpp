@@ -125,7 +125,8 @@ private:
             return builder_.textArg(Arg::Kind::String, element.get_string().value_unsafe());
         case dom::element_type::ARRAY: {
             std::vector<Arg> items;
-            for (const dom::element item : element.get_array().value_unsafe())
+            const dom::array array = element.get_array().value_unsafe();
+            for (const dom::element item : array)
                 items.push_back(argument(item));
             return builder_.listArg(items);
         }

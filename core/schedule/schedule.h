@@ -29,6 +29,7 @@ enum class BindingReason : uint8_t {
     NoWait,
     NotWeightGather,
     Budget,
+    ProgramOrder,
     Invalid ///< the whole reorder was dropped: an order edge would have broken
 };
 /// "none", "graph-start", "data-dep", "effect", "claimed", "order", "no-consumer", …

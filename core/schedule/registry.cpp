@@ -1,0 +1,38 @@
+#include "schedule/just_in_time.h"
+#include "schedule/latest_safe_launch.h"
+#include "schedule/scheduler.h"
+
+namespace gs {
+
+const std::vector<SchedulerInfo>& schedulers() {
+    using enum Setting;
+    static const std::vector<SchedulerInfo> kSchedulers = {
+        {"program-order",
+         "Program order",
+         "moves nothing: the baseline",
+         {Gathers, Contention, SlackNs},
+         runProgramOrder},
+        {"latest-safe-launch",
+         "Latest safe launch",
+         "one back-to-front sweep puts each launch where the compute behind it just hides it (document 000)",
+         {Gathers, Contention, SlackNs, Carry, MovePrepChain},
+         runLatestSafeLaunch},
+        {"just-in-time",
+         "Just in time",
+         "places launches on the time axis by deadline, counts compute that already lies between launch and "
+         "wait",
+         {Gathers, Contention, SlackNs, MovePrepChain, GatherBudgetMib},
+         runJustInTime},
+    };
+    return kSchedulers;
+}
+
+const SchedulerInfo* findScheduler(std::string_view name) {
+    for (const SchedulerInfo& info : schedulers()) {
+        if (info.name == name)
+            return &info;
+    }
+    return nullptr;
+}
+
+} // namespace gs
