@@ -24,36 +24,46 @@ std::vector<bool> groupMembers(const Program& program) {
     return member;
 }
 
-std::vector<NodeId> computeBetween(const Program& program, uint32_t begin, uint32_t end) {
+/// A compute node and how much of it counts.
+struct Counted {
+    NodeId node = kNoNode;
+    double ns = 0;
+};
+
+std::vector<Counted> computeBetween(const Program& program, uint32_t begin, uint32_t end) {
     const std::vector<bool> member = groupMembers(program);
-    std::vector<NodeId> nodes;
+    std::vector<Counted> nodes;
     for (NodeId id = begin; id < end && id < program.graph->size(); ++id) {
         if (!member[id] && countsAsCompute(*program.graph, id) && program.costs->ns(id) > 0)
-            nodes.push_back(id);
+            nodes.push_back({id, static_cast<double>(program.costs->ns(id))});
     }
     return nodes;
 }
 
-/// Compute between launch and wait in the new order: the window of schedulers that work on the time axis.
-std::vector<NodeId> computeInFlight(const Subject& subject) {
+/// The last window_ns of compute before the wait, in the new order: the window of the schedulers that count
+/// what lies between launch and wait.
+std::vector<Counted> computeInFlight(const Subject& subject) {
     const Program& program = subject.analysis.after;
-    std::vector<NodeId> nodes;
-    bool inside = false;
-    for (NodeId id : program.schedule->order) {
-        if (id == subject.launch())
-            inside = true;
+    const Order& order = program.schedule->order;
+    std::vector<Counted> nodes;
+    double left = subject.decision.window_ns;
+    bool behind = true;
+    for (size_t i = order.size(); i-- > 0 && order[i] != subject.launch() && left > 0;) {
+        const NodeId id = order[i];
         if (!subject.collective.waits.empty() && id == subject.collective.waits.front())
-            break;
-        if (inside && countsAsCompute(*program.graph, id) && program.costs->ns(id) > 0)
-            nodes.push_back(id);
+            behind = false;
+        if (behind || !countsAsCompute(*program.graph, id) || program.costs->ns(id) <= 0)
+            continue;
+        nodes.push_back({id, std::min(left, static_cast<double>(program.costs->ns(id)))});
+        left -= nodes.back().ns;
     }
     return nodes;
 }
 
-double sumOf(const CostTable& costs, const std::vector<NodeId>& nodes) {
+double sumOf(const std::vector<Counted>& nodes) {
     double sum = 0;
-    for (NodeId id : nodes)
-        sum += static_cast<double>(costs.ns(id));
+    for (const Counted& item : nodes)
+        sum += item.ns;
     return sum;
 }
 
@@ -73,19 +83,17 @@ void addNeed(const Subject& subject, WhyCard& card) {
 }
 
 /// The largest nodes by name, the rest as one part, then the carry.
-void addWindow(const Subject& subject, std::vector<NodeId> nodes, WhyCard& card) {
-    const CostTable& costs = *subject.analysis.after.costs;
+void addWindow(const Subject& subject, std::vector<Counted> nodes, WhyCard& card) {
     const Decision& d = subject.decision;
     card.window_ns = d.window_ns;
     std::stable_sort(nodes.begin(), nodes.end(),
-                     [&](NodeId a, NodeId b) { return costs.ns(a) > costs.ns(b); });
+                     [](const Counted& a, const Counted& b) { return a.ns > b.ns; });
     double named = 0;
     const size_t count = std::min(nodes.size(), kNamedParts);
     for (size_t i = 0; i < count; ++i) {
-        const double ns = static_cast<double>(costs.ns(nodes[i]));
-        card.window.push_back(
-            {WhyPart::Kind::Compute, std::string(subject.graph.name(nodes[i])), ns, nodes[i]});
-        named += ns;
+        card.window.push_back({WhyPart::Kind::Compute, std::string(subject.graph.name(nodes[i].node)),
+                               nodes[i].ns, nodes[i].node});
+        named += nodes[i].ns;
     }
     const double rest = d.window_ns - d.carry_in_ns - named;
     if (rest >= 1) {
@@ -105,6 +113,20 @@ std::string labelOf(const Subject& subject, NodeId launch) {
                                    (*subject.analysis.after.collectives)[static_cast<size_t>(index)]);
 }
 
+/// Which gather took the compute right in front of the launch.
+void addClaimed(const Subject& subject, WhyCard& card) {
+    NodeId by = subject.decision.claimed_by;
+    for (const Decision& other : subject.schedule.decisions) {
+        if (by == kNoNode && other.verdict != Verdict::NotCandidate && other.launch > subject.launch())
+            by = other.launch; // the next candidate: the sweep came from there
+    }
+    card.rows.push_back({"claimed",
+                         by == kNoNode ? fmt::format("{} by later gathers", micros(card.claimed_ns))
+                                       : fmt::format("{} by later gathers, {} first", micros(card.claimed_ns),
+                                                     labelOf(subject, by)),
+                         by});
+}
+
 void addCarry(const Subject& subject, WhyCard& card) {
     const Decision& d = subject.decision;
     if (d.carry_in_ns > 0 && d.carry_from != kNoNode)
@@ -114,8 +136,8 @@ void addCarry(const Subject& subject, WhyCard& card) {
              d.carry_from});
     else
         card.rows.push_back({"carry in", "0 µs"});
-    card.left_over_ns = std::max(0.0, d.window_ns - d.need_ns);
-    if (d.need_ns <= 0 || card.left_over_ns < 1)
+    const double left_over = d.window_ns - d.need_ns;
+    if (d.need_ns <= 0 || left_over < 1)
         return;
     for (const Decision& other : subject.schedule.decisions) {
         if (other.carry_from != d.launch || other.carry_in_ns <= 0)
@@ -125,7 +147,7 @@ void addCarry(const Subject& subject, WhyCard& card) {
                       other.launch};
         return;
     }
-    card.carry = {fmt::format("{} left over", micros(card.left_over_ns)), kNoNode};
+    card.carry = {fmt::format("{} left over", micros(left_over)), kNoNode};
 }
 
 } // namespace
@@ -136,7 +158,8 @@ std::string micros(double ns) {
 }
 
 bool countsAsCompute(const Graph& graph, NodeId id) {
-    return graph.node(id).kind == NodeKind::Compute;
+    const NodeKind kind = graph.node(id).kind;
+    return kind != NodeKind::Launch && kind != NodeKind::Wait;
 }
 
 std::vector<WindowSpan> replaySweep(const Program& program) {
@@ -148,15 +171,16 @@ std::vector<WindowSpan> replaySweep(const Program& program) {
         const Decision& d = decisions[i];
         if (d.verdict == Verdict::NotCandidate)
             continue;
-        pointer = std::min(pointer, d.cur);
-        spans[i].end = pointer;
+        uint32_t at = std::min(pointer, d.cur);
+        spans[i].end = at;
         double sum = d.carry_in_ns;
-        while (sum < d.need_ns && pointer > d.floor) {
-            --pointer;
-            if (!member[pointer] && countsAsCompute(*program.graph, pointer))
-                sum += static_cast<double>(program.costs->ns(pointer));
+        while (sum < d.need_ns && at > d.floor) {
+            --at;
+            if (!member[at] && countsAsCompute(*program.graph, at))
+                sum += static_cast<double>(program.costs->ns(at));
         }
-        spans[i].begin = pointer;
+        spans[i].begin = at;
+        pointer = std::max(d.floor, at); // as in the sweep itself
     }
     return spans;
 }
@@ -167,23 +191,17 @@ void addBars(const Subject& subject, WhyCard& card) {
     addNeed(subject, card);
     const size_t index = static_cast<size_t>(&d - subject.schedule.decisions.data());
     const WindowSpan span = replaySweep(program)[index];
-    std::vector<NodeId> nodes = computeBetween(program, span.begin, span.end);
-    const bool sweep = std::abs(sumOf(*program.costs, nodes) + d.carry_in_ns - d.window_ns) < 1;
-    if (!sweep)
-        nodes = computeInFlight(subject);
-    addWindow(subject, nodes, card);
+    const std::vector<Counted> swept = computeBetween(program, span.begin, span.end);
+    const bool sweep = subject.schedule.scheduler == "latest-safe-launch" &&
+                       std::abs(sumOf(swept) + d.carry_in_ns - d.window_ns) < 1;
+    addWindow(subject, sweep ? swept : computeInFlight(subject), card);
     if (sweep) {
-        card.claimed_ns = sumOf(*program.costs, computeBetween(program, span.end, d.cur));
-        if (card.claimed_ns > 0) {
-            const NodeId by = d.claimed_by;
-            card.rows.push_back({"claimed",
-                                 by == kNoNode
-                                     ? fmt::format("{} by later gathers", micros(card.claimed_ns))
-                                     : fmt::format("{} by {}", micros(card.claimed_ns), labelOf(subject, by)),
-                                 by});
-        }
+        card.claimed_ns = sumOf(computeBetween(program, span.end, d.cur));
+        if (card.claimed_ns > 0)
+            addClaimed(subject, card);
+        addCarry(subject, card);
     }
-    addCarry(subject, card);
+    card.left_over_ns = std::max(0.0, d.window_ns - d.need_ns);
 }
 
 } // namespace gs::explain

@@ -25,7 +25,7 @@ struct WindowSpan {
 /// One span per decision; empty for those that are no candidates. O(nodes + decisions).
 std::vector<WindowSpan> replaySweep(const Program& program);
 
-/// Whether a node's cost counts as compute in front of a launch.
+/// Whether a node's cost is time on the compute stream (that of a launch is its transfer's).
 bool countsAsCompute(const Graph& graph, NodeId id);
 
 /// Fills need, window, claimed_ns, left_over_ns, carry and their rows.

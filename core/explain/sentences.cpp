@@ -107,6 +107,8 @@ WhyText reasonText(const Subject& s) {
         return claimedText(s);
     case BindingReason::Order:
         return orderText(s);
+    case BindingReason::ProgramOrder:
+        return {"This scheduler keeps the program's order; another one may hide it.", kNoNode};
     case BindingReason::NoConsumer:
         return {fmt::format("Nothing in the graph uses what {}{} gathers.", s.graph.name(s.launch()),
                             lineOf(s, s.launch())),
@@ -145,7 +147,10 @@ std::string shortReason(const Subject& s) {
     case BindingReason::Effect:
         return "it cannot pass the node right before it";
     case BindingReason::Claimed:
-        return "a later gather uses the compute before it";
+        return s.decision.claimed_by < s.launch() ? "its stream is busy with an earlier gather"
+                                                  : "a later gather uses the compute before it";
+    case BindingReason::ProgramOrder:
+        return "this scheduler moves nothing";
     case BindingReason::Order:
         return "the gather before it holds it back";
     case BindingReason::NoConsumer:
