@@ -20,7 +20,7 @@ void addCost(const CostTable& costs, NodeId id, WhyCard& card) {
     if (!entry)
         return;
     for (const WhyCost& known : card.costs) {
-        if (known.key == entry->key)
+        if (known.key == entry->key && known.ns == entry->ns)
             return;
     }
     card.costs.push_back(
