@@ -129,8 +129,9 @@ private:
         const Arg ranks = b_.intArg(kRanks);
         const Arg group = b_.textArg(Arg::Kind::String, "0");
         x_ = call("mystery", "sample.mystery.default", {b_.nodeArg(x_)}, {kTokens, kDim}, "");
+        const NodeId mask = parameters_.rbegin()->second.first;
         const NodeId sum =
-            call("odd_add", "aten.add.Tensor", {b_.nodeArg(x_), b_.nodeArg(x_)}, {kTokens, kDim}, "");
+            call("odd_add", "aten.add.Tensor", {b_.nodeArg(x_), b_.nodeArg(mask)}, {kTokens, kDim}, "");
         const NodeId activation = call("activation_gather", gather_op, {b_.nodeArg(sum), ranks, group},
                                        {kTokens * kRanks, kDim}, "");
         const NodeId wait = call("activation_wait", "_c10d_functional.wait_tensor.default",
@@ -179,22 +180,6 @@ public:
             return std::nullopt;
         return CostEstimate{2000 + bytes / 3000, Provenance::Reused, "memory bound"};
     }
-};
-
-class TableCosts : public CostModel {
-public:
-    explicit TableCosts(const std::map<std::string, int64_t>& node_ns) : node_ns_(node_ns) {}
-    std::string name() const override { return "file"; }
-    std::string source() const override { return "costs.json"; }
-    std::optional<CostEstimate> estimate(const Graph& graph, const CollectiveTable&,
-                                         NodeId id) const override {
-        const auto found = node_ns_.find(std::string(graph.name(id)));
-        return found == node_ns_.end() ? std::nullopt
-                                       : std::optional(CostEstimate{found->second, Provenance::Imported, {}});
-    }
-
-private:
-    std::map<std::string, int64_t> node_ns_;
 };
 
 Program program(const GraphPtr& graph, const CostChain& chain, const std::string& scheduler,
@@ -246,19 +231,6 @@ AnalysisPtr sampleAnalysis(const SampleOptions& options) {
     analysis->lower_bound_ns = analysis->after.timeline->compute_ns;
     if (options.edit)
         options.edit(*analysis);
-    return analysis;
-}
-
-AnalysisPtr analyseWithCosts(const GraphPtr& graph, const std::map<std::string, int64_t>& node_ns,
-                             const std::string& scheduler) {
-    auto analysis = std::make_shared<Analysis>();
-    analysis->source.graph = graph;
-    CostChain chain;
-    chain.models.push_back(std::make_shared<const TableCosts>(node_ns));
-    analysis->before = program(graph, chain, "program-order", analysis->request.settings);
-    analysis->after = program(graph, chain, scheduler, analysis->request.settings);
-    simulateProgram(analysis->before, analysis->request.settings);
-    simulateProgram(analysis->after, analysis->request.settings);
     return analysis;
 }
 

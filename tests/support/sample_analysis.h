@@ -25,10 +25,6 @@ struct SampleOptions {
 /// ("mystery"), costs of several provenances.
 AnalysisPtr sampleAnalysis(const SampleOptions& options = {});
 
-/// The graph at `path` with node costs as in the corpus's cost files, scheduled and simulated.
-AnalysisPtr analyseWithCosts(const GraphPtr& graph, const std::map<std::string, int64_t>& node_ns,
-                             const std::string& scheduler);
-
 /// Launch that gathers the parameter (fqn); kNoNode if there is none.
 NodeId launchOf(const Analysis& analysis, std::string_view parameter);
 

@@ -2,13 +2,11 @@
 // verdict's.
 #include "explain/parts.h"
 #include "explain/why.h"
-#include "import/importer.h"
 #include "support/sample_analysis.h"
 #include "support/test_data.h"
 
 #include <QTest>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 using namespace gs;
 
@@ -59,10 +57,6 @@ WhyCard editedCard(const std::function<void(Decision&)>& edit) {
     };
     const AnalysisPtr analysis = test::sampleAnalysis(options);
     return explainGather(*analysis, test::launchOf(*analysis, "layers.2.feed_forward.w1.weight"));
-}
-
-std::map<std::string, int64_t> readCosts(const std::string& path) {
-    return nlohmann::json::parse(test::readAll(path)).at("nodes").get<std::map<std::string, int64_t>>();
 }
 
 } // namespace
@@ -373,8 +367,8 @@ void TestWhy::barsAddUp_data() {
     QTest::newRow("sample, program order") << ""
                                            << ""
                                            << "program-order";
-    for (const char* graph : {"lm2_fsdp8_joint", "lm3_hsdp8x8_joint", "snodes_lm2_fsdp8_fwd", "coalesced3x3",
-                              "llama3_8b_fsdp64_joint"}) {
+    for (const char* graph : {"lm2_fsdp8_joint", "lm3_hsdp8x8_joint", "snodes_lm2_fsdp8_fwd",
+                              "coalesced4_fsdp8_joint", "llama3_8b_fsdp64_joint"}) {
         for (const char* costs : {"commlight", "commheavy"}) {
             for (const char* scheduler : {"latest-safe-launch", "just-in-time"})
                 QTest::addRow("%s %s %s", graph, costs, scheduler) << graph << costs << scheduler;
@@ -397,10 +391,14 @@ void TestWhy::barsAddUp() {
             test::corpusPath(QStringLiteral("costs/%1.%2.json").arg(graph, costs).toStdString());
         if (!graph_path || !costs_path)
             return; // corpusPath() said NOT RUN
-        Diagnostics diagnostics;
-        auto imported = importGraph(*graph_path, -1, -1, diagnostics, {});
-        QVERIFY(imported.ok());
-        analysis = test::analyseWithCosts(imported->graph, readCosts(*costs_path), scheduler.toStdString());
+        AnalysisRequest request;
+        request.graph_file = *graph_path;
+        request.cost_files = {*costs_path};
+        QVERIFY(request.settings.set(Setting::Scheduler, scheduler.toStdString()).ok());
+        Analyser analyser;
+        Result<AnalysisPtr> result = analyser.analyse(request, {});
+        QVERIFY(result.ok());
+        analysis = result.value();
     }
     const std::vector<Decision>& decisions = analysis->after.schedule->decisions;
     const size_t step = std::max<size_t>(1, decisions.size() / 60);
