@@ -174,7 +174,7 @@ public:
         if (target == "aten._scaled_dot_product_flash_attention.default")
             return CostEstimate{2216000, Provenance::Measured, "median of 10, spread 1.2 %"};
         if (target == "aten.mm.default")
-            return CostEstimate{561000 + bytes / 400, Provenance::Analytical,
+            return CostEstimate{561000 + bytes / 170, Provenance::Analytical,
                                 "compute bound at 989 TFLOP/s × 0.5"};
         if (target == "sample.mystery.default")
             return std::nullopt;
