@@ -68,8 +68,9 @@ public:
     /// Error code "cancelled" when the job was stopped.
     Result<AnalysisPtr> analyse(const AnalysisRequest& request, const JobContext& job);
 
+    struct Cache; ///< results of earlier stages; private to analysis.cpp
+
 private:
-    struct Cache;
     std::unique_ptr<Cache> cache_;
 };
 

@@ -8,6 +8,15 @@
 
 namespace gs {
 
+/// 16 hexadecimal digits.
+inline std::string hexDigits(uint64_t value) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::string out(16, '0');
+    for (int i = 0; i < 16; ++i)
+        out[static_cast<size_t>(i)] = kDigits[(value >> (60 - 4 * i)) & 0xF];
+    return out;
+}
+
 class Hash64 {
 public:
     Hash64& bytes(std::string_view text) {
@@ -21,19 +30,9 @@ public:
     Hash64& text(std::string_view value) { return bytes(value).bytes(std::string_view("\x1f", 1)); }
     Hash64& number(int64_t value) { return text(std::to_string(value)); }
     uint64_t value() const { return state_; }
-    /// 16 hexadecimal digits.
-    std::string hex() const;
 
 private:
     uint64_t state_ = 0xcbf29ce484222325ULL;
 };
-
-inline std::string Hash64::hex() const {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string out(16, '0');
-    for (int i = 0; i < 16; ++i)
-        out[static_cast<size_t>(i)] = kDigits[(state_ >> (60 - 4 * i)) & 0xF];
-    return out;
-}
 
 } // namespace gs

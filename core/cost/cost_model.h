@@ -1,6 +1,7 @@
 // One source of costs. The chain asks its models in order; the first answer wins.
 #pragma once
 
+#include "base/diagnostics.h"
 #include "cost/cost_table.h"
 
 #include <map>
@@ -14,6 +15,9 @@ struct CostEstimate {
     std::string note;
 };
 
+/// Costs are cut here (28 hours), so that 90,000 of them add up without overflow.
+inline constexpr int64_t kMaxCostNs = 100'000'000'000'000;
+
 /// A cost source. Implementations are pure and may be asked from several threads.
 class CostModel {
 public:
@@ -24,12 +28,35 @@ public:
     /// launches.
     virtual std::optional<CostEstimate> estimate(const Graph& graph, const CollectiveTable& collectives,
                                                  NodeId id) const = 0;
+    /// True if estimate() looks only at what the StructuralKey and the group of a node say, so that equal
+    /// nodes need one question.
+    virtual bool structural() const { return false; }
+    /// Reports what does not fit `graph`, e.g. names that it lacks. Made for the graph after all passes:
+    /// names of nodes that a pass replaced (Graph::origins) count as known.
+    virtual void check(const Graph& graph, Diagnostics& diagnostics) const {
+        static_cast<void>(graph);
+        static_cast<void>(diagnostics);
+    }
 };
 using CostModelPtr = std::shared_ptr<const CostModel>;
 
 /// StructuralKey of a compute node or launch: target, shapes and strides (symbols by hint), dtypes, scalar
-/// arguments that change the work; for collectives kind, bytes, dtype and group size. Never names.
+/// arguments that change the work; for collectives kind, bytes, dtype, group size and topology. Never names.
+/// Empty for nodes that cost nothing by definition (see isStructuralZero).
+///
+///     aten.mm.default(bf16[8192,4096;4096,1], bf16[4096,6144;1,4096]) -> bf16[8192,6144;6144,1]
+///     all_gather bf16 in=1835008 out=117440512 ranks=64 stride=1 blocks=8
+///
+/// Sizes before the semicolon, strides behind it, "?" = unknown. `stride` is the distance between the ranks
+/// of a group and `blocks` the number of blocks of 8 ranks they lie in: equal on every rank of a mesh.
 std::string structuralKey(const Graph& graph, const CollectiveTable& collectives, NodeId id);
+
+/// Short text of a compute node or launch for people: "mm bf16[8192, 4096] × [4096, 6144]",
+/// "all_gather bf16 112.0 MiB × 64 ranks".
+std::string costLabel(const Graph& graph, const CollectiveTable& collectives, NodeId id);
+
+/// Placeholders, attributes, views, unpacks, waits, frees, barriers and the output cost 0 by definition.
+bool isStructuralZero(NodeKind kind);
 
 struct CostChain {
     std::vector<CostModelPtr> models;         ///< in order
@@ -38,7 +65,9 @@ struct CostChain {
     CostModelPtr analytical;                       ///< fills CostEntry::analytical_ns; may be null
 };
 
-/// Prices every node. A compute node or launch that no model knows is Missing and counts as 0 ns.
+/// Prices every node, in time linear in the graph. A compute node or launch that no model knows is Missing
+/// and counts as 0 ns. Negative numbers of a model count as not known; overrides and estimates are cut at
+/// kMaxCostNs. Order: node override, key override, the models in turn.
 CostTablePtr priceGraph(const Graph& graph, const CollectiveTable& collectives, const CostChain& chain);
 
 } // namespace gs

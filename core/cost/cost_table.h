@@ -25,9 +25,11 @@ enum class Provenance : uint8_t {
 /// "structural", "user", "measured", …
 std::string_view provenanceName(Provenance provenance);
 
-/// One distinct key of the table: equal ops share it (StructuralKey in profiling.md).
+/// One distinct cost of the table: equal ops share it (StructuralKey in profiling.md).
 struct CostEntry {
-    std::string key;   ///< StructuralKey as text: target, shapes, dtypes, group; unique in the table
+    /// StructuralKey as text: target, shapes, dtypes, group. Several entries share one key only where a
+    /// source gives equal ops different numbers (or knows some of them).
+    std::string key;
     std::string kind;  ///< "compute", "all_gather", "reduce_scatter", …
     std::string label; ///< short text for people: "mm bf16[8192, 4096] × [4096, 6144]"
     int64_t ns = 0;    ///< per call; meaningless if missing
@@ -50,7 +52,7 @@ public:
     }
     int32_t entryIndex(NodeId id) const { return entry_of_[id]; }
     std::span<const CostEntry> entries() const { return entries_; }
-    size_t count(Provenance provenance) const; ///< distinct keys with this provenance
+    size_t count(Provenance provenance) const; ///< entries with this provenance
 
 private:
     friend class CostTableBuilder;

@@ -1,0 +1,77 @@
+// `gatherscope-cli analyze FILE…`
+#include "app/cli/commands.h"
+#include "app/cli/exit_codes.h"
+#include "app/cli/options.h"
+#include "app/cli/summary.h"
+#include "export/analysis_json.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+/// Progress on stderr, one line that is rewritten.
+class StderrProgress : public ProgressSink {
+public:
+    void report(std::string_view stage, double fraction) override {
+        fmt::print(stderr, "\r\x1b[K{:3.0f} % {}", fraction * 100, stage);
+        if (fraction >= 1.0)
+            fmt::print(stderr, "\r\x1b[K");
+    }
+};
+
+int analyzeFile(Analyser& analyser, const CommonOptions& options, const QString& file, bool show_progress) {
+    AnalysisRequest request = options.request;
+    request.graph_file = file.toStdString();
+    StderrProgress progress;
+    const Result<AnalysisPtr> result = analyser.analyse(request, {{}, show_progress ? &progress : nullptr});
+    if (!result) {
+        printError(result.error());
+        return exitCodeFor(result.error());
+    }
+    const Analysis& analysis = *result.value();
+    printDiagnostics(analysis.diagnostics, options.verbose ? Severity::Info : Severity::Warning);
+    if (options.verbose)
+        fmt::print(stderr, "{}", placementLines(analysis));
+    if (!options.quiet && options.json != "-")
+        fmt::print("{}", summaryText(analysis));
+    if (!options.json.isEmpty()) {
+        if (const Status status = writeOutput(options.json, writeAnalysisJson(analysis)); !status) {
+            printError(status.error());
+            return kExitUnreadable;
+        }
+    }
+    return analysis.diagnostics.hasErrors() ? kExitUnreadable : kExitDone;
+}
+
+} // namespace
+
+int runAnalyze(const QStringList& arguments) {
+    QCommandLineParser parser;
+    parser.setApplicationDescription(
+        "Analyses graphs: where each gather is launched, what is hidden, what is exposed.");
+    addCommonOptions(parser);
+    parser.addPositionalArgument("FILE", "Graph files.", "FILE…");
+    if (const int code = parseArguments(parser, arguments, 1); code >= 0)
+        return code;
+    const Result<CommonOptions> options = readCommonOptions(parser);
+    if (!options) {
+        printError(options.error());
+        return exitCodeFor(options.error());
+    }
+    const QStringList files = parser.positionalArguments();
+    if (files.size() > 1 && !options->json.isEmpty() && options->json != "-") {
+        printError({"usage", "--json FILE takes one graph at a time", {}, "use --json - for several"});
+        return kExitUsage;
+    }
+    Analyser analyser;
+    int worst = kExitDone;
+    for (const QString& file : files)
+        worst = std::max(worst,
+                         analyzeFile(analyser, options.value(), file, stderrIsTerminal() && !options->quiet));
+    return worst;
+}
+
+} // namespace gs

@@ -1,0 +1,117 @@
+#include "app/cli/options.h"
+
+#include "app/cli/exit_codes.h"
+
+#include <QSaveFile>
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace gs {
+
+void addCommonOptions(QCommandLineParser& parser) {
+    parser.addOptions({
+        {"costs", "Cost file; may be given several times, first one wins.", "FILE"},
+        {"device", "Device preset of the analytical model.", "NAME"},
+        {"scheduler", "Scheduler that places the launches.", "NAME"},
+        {"set", "Setting; may be given several times (`list settings` names them).", "KEY=VALUE"},
+        {"graph", "Which graph of the file (`list FILE` numbers them).", "N"},
+        {"rank", "Which rank's graph, where a file holds several.", "R"},
+        {"json", "Write the analysis as JSON to FILE, or to stdout for -.", "FILE"},
+        {"quiet", "No summary and no progress."},
+        {{"v", "verbose"}, "The placement of every gather, as document 000's DEBUG lines."},
+    });
+}
+
+Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
+    CommonOptions options;
+    AnalysisRequest& request = options.request;
+    for (const QString& file : parser.values("costs"))
+        request.cost_files.push_back(file.toStdString());
+    if (parser.isSet("device")) {
+        if (const Status status = request.settings.set(Setting::Device, parser.value("device").toStdString());
+            !status)
+            return status.error();
+    }
+    if (parser.isSet("scheduler")) {
+        const std::string name = parser.value("scheduler").toStdString();
+        if (const Status status = request.settings.set(Setting::Scheduler, name); !status)
+            return status.error();
+    }
+    for (const QString& assignment : parser.values("set")) {
+        const auto equals = assignment.indexOf('=');
+        if (equals < 1)
+            return Error{"usage", "--set takes KEY=VALUE, not \"" + assignment.toStdString() + "\"", {}, ""};
+        const Status status = request.settings.set(assignment.left(equals).toStdString(),
+                                                   assignment.mid(equals + 1).toStdString());
+        if (!status)
+            return status.error();
+    }
+    for (const auto& [name, slot] : {std::pair<const char*, int*>{"graph", &request.graph_index},
+                                     std::pair<const char*, int*>{"rank", &request.rank}}) {
+        if (!parser.isSet(name))
+            continue;
+        bool ok = false;
+        *slot = parser.value(name).toInt(&ok);
+        if (!ok || *slot < 0)
+            return Error{"usage", fmt::format("--{} takes a whole number from 0", name), {}, ""};
+    }
+    options.json = parser.value("json");
+    options.quiet = parser.isSet("quiet");
+    options.verbose = parser.isSet("v");
+    return options;
+}
+
+int exitCodeFor(const Error& error) {
+    for (const char* code :
+         {"bad-setting", "unknown-setting", "unknown-scheduler", "unknown-device", "usage"}) {
+        if (error.code == code)
+            return kExitUsage;
+    }
+    return kExitUnreadable;
+}
+
+void printError(const Error& error) {
+    fmt::print(stderr, "gatherscope-cli: {}", error.message);
+    if (error.where.line != 0)
+        fmt::print(stderr, " (line {}, column {})", error.where.line, error.where.column);
+    fmt::print(stderr, "\n");
+    if (!error.hint.empty())
+        fmt::print(stderr, "  {}\n", error.hint);
+}
+
+void printDiagnostics(const Diagnostics& diagnostics, Severity from) {
+    for (const Diagnostic& item : diagnostics.all()) {
+        if (item.severity < from)
+            continue;
+        std::string place = item.where.file;
+        if (item.where.line != 0)
+            place += fmt::format(":{}", item.where.line);
+        if (item.where.column != 0)
+            place += fmt::format(":{}", item.where.column);
+        fmt::print(stderr, "{}{}{}: {}", place, place.empty() ? "" : ": ", severityName(item.severity),
+                   item.message);
+        fmt::print(stderr, "{}\n", item.hint.empty() ? "" : fmt::format(" ({})", item.hint));
+    }
+    if (diagnostics.dropped() > 0)
+        fmt::print(stderr, "… and {} more of the same kinds\n", diagnostics.dropped());
+}
+
+Status writeOutput(const QString& path, const std::string& text) {
+    if (path == "-") {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        return Unit{};
+    }
+    QSaveFile file(path);
+    const bool written =
+        file.open(QIODevice::WriteOnly) &&
+        file.write(text.data(), static_cast<qint64>(text.size())) == static_cast<qint64>(text.size()) &&
+        file.commit();
+    if (!written)
+        return Error{"unwritable",
+                     fmt::format("{}: {}", path.toStdString(), file.errorString().toStdString()),
+                     {},
+                     ""};
+    return Unit{};
+}
+
+} // namespace gs

@@ -1,0 +1,85 @@
+#include "app/cli/summary.h"
+
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+std::string graphLine(const Program& program) {
+    const Graph& graph = *program.graph;
+    size_t gathers = 0, launches = 0;
+    for (const Collective& item : program.collectives->all()) {
+        launches += item.launch != kNoNode ? 1 : 0;
+        gathers += item.isGather() ? 1 : 0;
+    }
+    return fmt::format("{}: {} nodes, {} collectives, {} gathers ({} of weights), {}\n", graph.info().name,
+                       formatCount(static_cast<int64_t>(graph.size())),
+                       formatCount(static_cast<int64_t>(launches)), gathers,
+                       program.collectives->weightGatherCount(),
+                       graph.info().level == GraphLevel::Fx ? "level fx" : "level scheduler");
+}
+
+std::string costLine(const CostTable& costs) {
+    std::string line = fmt::format("{:20} {} distinct ops:", "costs", costs.entries().size());
+    bool any = false;
+    for (const Provenance provenance :
+         {Provenance::User, Provenance::Measured, Provenance::Reused, Provenance::Imported,
+          Provenance::Interpolated, Provenance::Extrapolated, Provenance::Analytical, Provenance::Missing}) {
+        if (const size_t count = costs.count(provenance); count > 0) {
+            line += fmt::format("{} {} {}", any ? "," : "", count, provenanceName(provenance));
+            any = true;
+        }
+    }
+    return line + (any ? "\n" : " none\n");
+}
+
+std::string beforeAfter(const char* name, int64_t before, int64_t after, std::string (*format)(int64_t)) {
+    std::string line = fmt::format("{:20} {} → {}", name, format(before), format(after));
+    if (before > 0)
+        line += " (" +
+                formatPercent(static_cast<double>(after - before) / static_cast<double>(before), true) + ")";
+    return line + "\n";
+}
+
+} // namespace
+
+std::string summaryText(const Analysis& analysis) {
+    const Summary summary = summarise(analysis);
+    const Timeline& before = *analysis.before.timeline;
+    const Timeline& after = *analysis.after.timeline;
+    std::string text = graphLine(analysis.after);
+    for (const PassReport& report : analysis.reports) {
+        if (report.done + report.skipped > 0)
+            text += fmt::format("{:20} {}\n", report.pass, report.summary);
+    }
+    text += costLine(*analysis.after.costs);
+    text += fmt::format("{:20} {} of {} gathers hidden, {} compute-limited, {} moved\n",
+                        analysis.after.schedule->scheduler, summary.hidden, summary.gathers,
+                        summary.compute_limited, summary.moved);
+    text += beforeAfter("exposed", before.exposed_ns, after.exposed_ns, formatTime);
+    text += beforeAfter("step", before.step_ns, after.step_ns, formatTime);
+    text += fmt::format("{:20} {}\n", "lower bound", formatTime(analysis.lower_bound_ns));
+    text += beforeAfter("peak gathered", before.peak_gathered_bytes, after.peak_gathered_bytes, formatBytes);
+    return text;
+}
+
+std::string placementLines(const Analysis& analysis) {
+    std::string text;
+    for (const Decision& decision : analysis.after.schedule->decisions) {
+        if (decision.verdict == Verdict::NotCandidate)
+            continue;
+        text += fmt::format("FSDP overlap placement: {} cur={} -> target={} fc={} lower={} | comm={:.1f}us "
+                            "acc_upstream={:.1f}us need={:.1f}us {}\n",
+                            analysis.after.graph->name(decision.launch), decision.cur, decision.target,
+                            decision.first_consumer, decision.floor, decision.comm_ns / 1e3,
+                            decision.window_ns / 1e3, decision.need_ns / 1e3, verdictName(decision.verdict));
+    }
+    for (const std::string& line : analysis.after.schedule->log_info)
+        text += line + "\n";
+    return text;
+}
+
+} // namespace gs

@@ -1,0 +1,17 @@
+// Human text of the command line.
+#pragma once
+
+#include "analysis/analysis.h"
+
+#include <string>
+
+namespace gs {
+
+/// A few aligned lines: graph, groups, costs, hidden and exposed, step before and after, lower bound, peak
+/// bytes.
+std::string summaryText(const Analysis& analysis);
+
+/// Document 000's DEBUG line per gather and its INFO line, in program order.
+std::string placementLines(const Analysis& analysis);
+
+} // namespace gs

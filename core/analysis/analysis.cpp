@@ -1,0 +1,342 @@
+#include "analysis/analysis.h"
+
+#include "analysis/stage_cache.h"
+#include "cost/cost_sources.h"
+#include "schedule/scheduler.h"
+#include "simulate/shared_links.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Path, size and time of a file: a changed file is another key.
+std::string fileKey(const std::string& path) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error);
+    const auto time = std::filesystem::last_write_time(path, error);
+    return fmt::format("{}\n{}\n{}\n", path, size, time.time_since_epoch().count());
+}
+
+/// Values of all settings that belong to `stage`.
+std::string settingsKey(const Settings& settings, Stage stage) {
+    std::string key;
+    for (const SettingSpec& spec : settingSpecs()) {
+        if (spec.stage == stage)
+            key += settings.text(spec.key) + "\n";
+    }
+    return key;
+}
+
+struct Imported {
+    ImportedGraph source;
+    Diagnostics diagnostics;
+};
+
+struct Passed {
+    GraphPtr before;
+    GraphPtr after;
+    CollectiveTablePtr collectives_before;
+    CollectiveTablePtr collectives_after;
+    std::vector<PassReport> reports;
+};
+
+struct Priced {
+    CostTablePtr before;
+    CostTablePtr after;
+    Diagnostics diagnostics;
+};
+
+struct Scheduled {
+    SchedulePtr before;
+    SchedulePtr after;
+};
+
+struct Simulated {
+    TimelinePtr before;
+    TimelinePtr after;
+    int64_t lower_bound_ns = 0;
+    Diagnostics diagnostics;
+};
+
+SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
+    const auto begin = Clock::now();
+    auto schedule = std::make_shared<Schedule>(info.run(input));
+    schedule->run_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    return schedule;
+}
+
+} // namespace
+
+struct Analyser::Cache {
+    StageCache<Imported> imported{2};
+    StageCache<Passed> passed{8};
+    StageCache<Priced> priced{8};
+    StageCache<Scheduled> scheduled{16};
+    StageCache<Simulated> simulated{16};
+};
+
+namespace {
+
+/// One run over the stages. Each step looks into the cache first.
+class Run {
+public:
+    Run(Analyser::Cache& cache, const AnalysisRequest& request, const JobContext& job)
+        : cache_(cache), request_(request), job_(job), out_(std::make_shared<Analysis>()) {
+        out_->request = request;
+    }
+
+    Result<AnalysisPtr> operator()() {
+        if (const Status status = import(); !status)
+            return status.error();
+        if (const Status status = passes(); !status)
+            return status.error();
+        if (const Status status = price(); !status)
+            return status.error();
+        if (const Status status = schedule(); !status)
+            return status.error();
+        if (const Status status = simulateBoth(); !status)
+            return status.error();
+        explainOthers();
+        job_.report("done", 1.0);
+        return AnalysisPtr(out_);
+    }
+
+private:
+    static Error cancelled() { return {"cancelled", "the analysis was cancelled", {}, ""}; }
+
+    /// The stage's result for `key`, from the cache or made by `make` (which returns a Result).
+    template <typename T, typename Make>
+    Result<const typename StageCache<T>::Item*> stage(StageCache<T>& cache, const char* name, double progress,
+                                                      const std::string& key, Make make) {
+        if (job_.cancelled())
+            return cancelled();
+        job_.report(name, progress);
+        const auto begin = Clock::now();
+        const auto* item = cache.find(key);
+        const bool reused = item != nullptr;
+        if (!item) {
+            Result<T> made = make();
+            if (!made)
+                return made.error();
+            if (job_.cancelled())
+                return cancelled();
+            item = &cache.insert(key, std::move(made).value());
+        }
+        out_->times.push_back(
+            {name, std::chrono::duration<double, std::milli>(Clock::now() - begin).count(), reused});
+        return item;
+    }
+
+    Status import() {
+        const std::string key =
+            fmt::format("{}{}\n{}", fileKey(request_.graph_file), request_.graph_index, request_.rank);
+        auto item = stage(cache_.imported, "import", 0.0, key, [&]() -> Result<Imported> {
+            Imported made;
+            Result<ImportedGraph> source =
+                importGraph(request_.graph_file, request_.graph_index, request_.rank, made.diagnostics, job_);
+            if (!source)
+                return source.error();
+            made.source = std::move(source).value();
+            return made;
+        });
+        if (!item)
+            return item.error();
+        number_ = item.value()->number;
+        out_->source = item.value()->value.source;
+        out_->diagnostics.append(item.value()->value.diagnostics);
+        return Unit{};
+    }
+
+    Status passes() {
+        const std::string key = fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Passes));
+        auto item = stage(cache_.passed, "passes", 0.5, key, [&]() -> Result<Passed> {
+            Passed made;
+            PassResult lowered{out_->source.graph, {}};
+            if (request_.settings.flag(Setting::Lowering)) {
+                lowered = lowerRedistributes(out_->source.graph, request_.settings);
+                made.reports.push_back(lowered.report);
+            }
+            made.before = made.after = lowered.graph;
+            if (request_.settings.text(Setting::BucketMode) == "coalesced") {
+                PassResult bucketed = bucketCoalesced(lowered.graph, request_.settings);
+                made.after = bucketed.graph;
+                made.reports.push_back(std::move(bucketed.report));
+            }
+            made.collectives_before = made.collectives_after =
+                std::make_shared<CollectiveTable>(*made.before);
+            if (made.after != made.before)
+                made.collectives_after = std::make_shared<CollectiveTable>(*made.after);
+            return made;
+        });
+        if (!item)
+            return item.error();
+        const Passed& passed = item.value()->value;
+        number_ = item.value()->number;
+        out_->before.graph = passed.before;
+        out_->before.collectives = passed.collectives_before;
+        out_->after.graph = passed.after;
+        out_->after.collectives = passed.collectives_after;
+        out_->reports = passed.reports;
+        for (const PassReport& report : passed.reports)
+            out_->diagnostics.append(report.diagnostics);
+        return Unit{};
+    }
+
+    Status price() {
+        std::string key = fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Costs));
+        for (const std::string& file : request_.cost_files)
+            key += fileKey(file);
+        for (const auto& [name, ns] : request_.cost_overrides)
+            key += fmt::format("{}={}\n", name, ns);
+        auto item = stage(cache_.priced, "costs", 0.6, key, [&]() -> Result<Priced> {
+            Priced made;
+            Result<CostChain> chain = makeCostChain(request_.cost_files, request_.settings, made.diagnostics);
+            if (!chain)
+                return chain.error();
+            chain->overrides = request_.cost_overrides;
+            for (const CostModelPtr& model : chain->models)
+                model->check(*out_->after.graph, made.diagnostics);
+            made.before = made.after =
+                priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
+            if (out_->after.graph != out_->before.graph)
+                made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
+            return made;
+        });
+        if (!item)
+            return item.error();
+        number_ = item.value()->number;
+        out_->before.costs = item.value()->value.before;
+        out_->after.costs = item.value()->value.after;
+        out_->diagnostics.append(item.value()->value.diagnostics);
+        return Unit{};
+    }
+
+    Status schedule() {
+        const SchedulerInfo* info = findScheduler(request_.settings.text(Setting::Scheduler));
+        if (!info)
+            return Error{
+                "unknown-scheduler",
+                fmt::format("there is no scheduler \"{}\"", request_.settings.text(Setting::Scheduler)),
+                {},
+                "`gatherscope-cli list schedulers` names them all"};
+        const std::string key =
+            fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Schedule));
+        auto item = stage(cache_.scheduled, "schedule", 0.7, key, [&]() -> Result<Scheduled> {
+            const auto input = [&](const Program& program) {
+                return ScheduleInput{*program.graph, *program.collectives, *program.costs, request_.settings,
+                                     job_};
+            };
+            return Scheduled{runScheduler(*findScheduler("program-order"), input(out_->before)),
+                             runScheduler(*info, input(out_->after))};
+        });
+        if (!item)
+            return item.error();
+        number_ = item.value()->number;
+        out_->before.schedule = item.value()->value.before;
+        out_->after.schedule = item.value()->value.after;
+        out_->diagnostics.append(out_->after.schedule->diagnostics);
+        return Unit{};
+    }
+
+    Status simulateBoth() {
+        const std::string key =
+            fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Simulate));
+        auto item = stage(cache_.simulated, "simulate", 0.85, key, [&]() -> Result<Simulated> {
+            Simulated made;
+            const auto run = [&](const Program& program, Diagnostics& diagnostics) {
+                SimulationSettings settings;
+                settings.contention = request_.settings.number(Setting::Contention);
+                settings.compute_slowdown = request_.settings.number(Setting::ComputeSlowdown);
+                settings.shared_links = parseSharedLinks(
+                    *program.graph, request_.settings.text(Setting::SharedLinks), diagnostics);
+                made.lower_bound_ns =
+                    stepLowerBound(*program.graph, *program.collectives, *program.costs, settings);
+                return simulate(*program.graph, *program.collectives, *program.costs, program.schedule->order,
+                                settings);
+            };
+            Diagnostics same;
+            made.before = run(out_->before, same);
+            made.after = run(out_->after, made.diagnostics);
+            return made;
+        });
+        if (!item)
+            return item.error();
+        out_->before.timeline = item.value()->value.before;
+        out_->after.timeline = item.value()->value.after;
+        out_->lower_bound_ns = item.value()->value.lower_bound_ns;
+        out_->diagnostics.append(item.value()->value.diagnostics);
+        return Unit{};
+    }
+
+    /// Gathers that no scheduler may move are no decisions, but nobody should have to wonder about them.
+    void explainOthers() {
+        const Graph& graph = *out_->after.graph;
+        for (const Decision& decision : out_->after.schedule->decisions) {
+            if (decision.verdict != Verdict::NotCandidate)
+                continue;
+            out_->diagnostics.add({Severity::Info,
+                                   std::string(bindingReasonName(decision.reason)),
+                                   {},
+                                   std::string(graph.name(decision.launch)),
+                                   fmt::format("\"{}\" stays where it is: {}", graph.name(decision.launch),
+                                               whyNoCandidate(decision.reason)),
+                                   ""});
+        }
+    }
+
+    static const char* whyNoCandidate(BindingReason reason) {
+        switch (reason) {
+        case BindingReason::NoWait:
+            return "nothing waits for it";
+        case BindingReason::NoConsumer:
+            return "no real computation uses what it gathers";
+        case BindingReason::NotWeightGather:
+            return "it does not gather a single parameter (gathers=all would include it)";
+        default:
+            return "the scheduler left it alone";
+        }
+    }
+
+    Analyser::Cache& cache_;
+    const AnalysisRequest& request_;
+    JobContext job_;
+    std::shared_ptr<Analysis> out_;
+    uint64_t number_ = 0; ///< of the last stage's result
+};
+
+} // namespace
+
+Analyser::Analyser() : cache_(std::make_unique<Cache>()) {}
+Analyser::~Analyser() = default;
+
+Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
+    return Run(*cache_, request, job)();
+}
+
+const Decision* Analysis::decisionFor(NodeId launch) const {
+    const auto& decisions = after.schedule->decisions;
+    const auto found = std::lower_bound(decisions.begin(), decisions.end(), launch,
+                                        [](const Decision& a, NodeId b) { return a.launch < b; });
+    return found != decisions.end() && found->launch == launch ? &*found : nullptr;
+}
+
+Summary summarise(const Analysis& analysis) {
+    Summary summary;
+    for (const Decision& decision : analysis.after.schedule->decisions) {
+        summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
+        summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
+    }
+    summary.gathers = analysis.after.schedule->candidates;
+    summary.moved = analysis.after.schedule->moved;
+    summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
+    return summary;
+}
+
+} // namespace gs

@@ -1,0 +1,242 @@
+#include "cost/cost_table.h"
+
+#include "cost/cost_model.h"
+#include "cost/operands.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <unordered_map>
+
+namespace gs {
+
+namespace {
+
+/// Mixes words into 64 bits (the finisher of splitmix64 after each).
+class StructureHash {
+public:
+    void mix(uint64_t word) {
+        state_ += 0x9e3779b97f4a7c15ULL + word;
+        state_ = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9ULL;
+        state_ = (state_ ^ (state_ >> 27)) * 0x94d049bb133111ebULL;
+        state_ ^= state_ >> 31;
+    }
+    uint64_t value() const { return state_; }
+
+private:
+    uint64_t state_ = 0;
+};
+
+void mixArgument(StructureHash& hash, const Graph& graph, const Arg& arg) {
+    hash.mix(static_cast<uint64_t>(arg.kind) << 32 | arg.count);
+    switch (arg.kind) {
+    case Arg::Kind::None:
+    case Arg::Kind::Device:
+        break;
+    case Arg::Kind::Node:
+        hash.mix(graph.node(arg.node()).value);
+        break;
+    case Arg::Kind::Int:
+    case Arg::Kind::Bool:
+    case Arg::Kind::Symbol:
+    case Arg::Kind::Float: {
+        uint64_t bits = 0;
+        std::memcpy(&bits, &arg.integer, sizeof bits);
+        hash.mix(bits);
+        break;
+    }
+    case Arg::Kind::List:
+    case Arg::Kind::Dict:
+    case Arg::Kind::Slice:
+        for (const Arg& child : graph.children(arg))
+            mixArgument(hash, graph, child);
+        break;
+    default:
+        hash.mix(arg.text);
+    }
+}
+
+/// What decides a node's key, and a little more: nodes of one class have one key.
+uint64_t classHash(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    StructureHash hash;
+    hash.mix(uint64_t{node.target} << 32 | node.value);
+    hash.mix(uint64_t{node.traits} << 8 | static_cast<uint64_t>(node.op));
+    hash.mix(static_cast<uint64_t>(node.flops));
+    for (NodeId input : graph.inputs(id)) {
+        hash.mix(graph.node(input).value);
+        // A wait without a shape is read as what it waits for.
+        if (graph.node(input).kind == NodeKind::Wait)
+            hash.mix(reinterpret_cast<uintptr_t>(&readValue(graph, input)));
+    }
+    mixArgument(hash, graph, node.args);
+    mixArgument(hash, graph, node.kwargs);
+    return hash.value();
+}
+
+struct Price {
+    int64_t ns = 0;
+    Provenance provenance = Provenance::Missing;
+    int32_t source = -1; ///< index of the model
+    std::string note;
+};
+
+} // namespace
+
+/// Builds a table: classes of equal nodes, their keys, a price per node, entries per (key, price).
+class CostTableBuilder {
+public:
+    CostTableBuilder(const Graph& graph, const CollectiveTable& collectives, const CostChain& chain)
+        : graph_(graph), collectives_(collectives), chain_(chain), table_(std::make_shared<CostTable>()) {
+        table_->ns_.assign(graph.size(), 0);
+        table_->entry_of_.assign(graph.size(), -1);
+    }
+
+    CostTablePtr build() {
+        findNodeOverrides();
+        for (NodeId id = 0; id < graph_.size(); ++id) {
+            if (isStructuralZero(graph_.node(id).kind) && !node_overrides_.count(id))
+                continue;
+            const uint32_t of = classOf(id);
+            addToEntry(id, of, priceOf(id, of));
+        }
+        return std::move(table_);
+    }
+
+private:
+    /// Nodes with the same structure. Two classes may share a key, e.g. if only symbols' names differ.
+    struct NodeClass {
+        uint32_t key = 0;
+        std::vector<std::optional<Price>> asked; ///< answers of structural models, by model
+        std::vector<bool> known;                 ///< … that are filled in
+    };
+
+    void findNodeOverrides() {
+        for (const auto& [name, ns] : chain_.node_overrides) {
+            if (const auto id = graph_.find(name))
+                node_overrides_[*id] = ns;
+        }
+    }
+
+    uint32_t classOf(NodeId id) {
+        const auto [found, added] =
+            class_ids_.try_emplace(classHash(graph_, id), static_cast<uint32_t>(classes_.size()));
+        if (!added)
+            return found->second;
+        std::string text = structuralKey(graph_, collectives_, id);
+        if (text.empty()) // an override of a node that costs nothing by itself
+            text = std::string(graph_.targetText(id));
+        const auto [key, new_key] =
+            key_ids_.try_emplace(std::move(text), static_cast<uint32_t>(keys_.size()));
+        if (new_key)
+            keys_.push_back(&key->first);
+        NodeClass& item = classes_.emplace_back();
+        item.key = key->second;
+        item.asked.resize(chain_.models.size());
+        item.known.resize(chain_.models.size());
+        return found->second;
+    }
+
+    static int64_t cut(int64_t ns) { return std::clamp<int64_t>(ns, 0, kMaxCostNs); }
+
+    std::optional<Price> ask(size_t model, NodeId id) const {
+        const CostModelPtr& source = chain_.models[model];
+        if (!source || isStructuralZero(graph_.node(id).kind))
+            return std::nullopt;
+        auto found = source->estimate(graph_, collectives_, id);
+        if (!found || found->ns < 0)
+            return std::nullopt;
+        return Price{cut(found->ns), found->provenance, static_cast<int32_t>(model), std::move(found->note)};
+    }
+
+    Price priceOf(NodeId id, uint32_t of) {
+        if (const auto found = node_overrides_.find(id); found != node_overrides_.end())
+            return {cut(found->second), Provenance::User, -1, "set for this node"};
+        NodeClass& item = classes_[of];
+        if (!chain_.overrides.empty()) {
+            if (const auto found = chain_.overrides.find(*keys_[item.key]); found != chain_.overrides.end())
+                return {cut(found->second), Provenance::User, -1, "set for all equal nodes"};
+        }
+        for (size_t model = 0; model < chain_.models.size(); ++model) {
+            if (!chain_.models[model] || !chain_.models[model]->structural()) {
+                if (auto price = ask(model, id))
+                    return *std::move(price);
+                continue;
+            }
+            if (!item.known[model]) {
+                item.asked[model] = ask(model, id);
+                item.known[model] = true;
+            }
+            if (item.asked[model])
+                return *item.asked[model];
+        }
+        return {};
+    }
+
+    void addToEntry(NodeId id, uint32_t of, Price price) {
+        StructureHash hash;
+        hash.mix(classes_[of].key);
+        hash.mix(static_cast<uint64_t>(price.ns));
+        hash.mix(static_cast<uint64_t>(price.provenance) << 32 | static_cast<uint32_t>(price.source));
+        const auto [found, added] =
+            entry_ids_.try_emplace(hash.value(), static_cast<int32_t>(table_->entries_.size()));
+        if (added)
+            table_->entries_.push_back(makeEntry(id, of, price));
+        table_->ns_[id] = price.ns;
+        table_->entry_of_[id] = found->second;
+        table_->entries_[static_cast<size_t>(found->second)].nodes.push_back(id);
+    }
+
+    CostEntry makeEntry(NodeId id, uint32_t of, Price& price) {
+        CostEntry entry;
+        entry.key = *keys_[classes_[of].key];
+        const int32_t index = collectives_.indexOf(id);
+        const bool launch = graph_.node(id).kind == NodeKind::Launch && index >= 0;
+        entry.kind = launch ? collectiveKindName(collectives_[static_cast<size_t>(index)].kind)
+                            : std::string_view("compute");
+        entry.label = costLabel(graph_, collectives_, id);
+        entry.ns = price.ns;
+        entry.provenance = price.provenance;
+        if (price.provenance == Provenance::User)
+            entry.source = "edited by hand";
+        else if (price.source >= 0)
+            entry.source = chain_.models[static_cast<size_t>(price.source)]->source();
+        entry.note = std::move(price.note);
+        if (chain_.analytical && !isStructuralZero(graph_.node(id).kind)) {
+            const auto found = chain_.analytical->estimate(graph_, collectives_, id);
+            if (found && found->ns >= 0)
+                entry.analytical_ns = cut(found->ns);
+        }
+        return entry;
+    }
+
+    const Graph& graph_;
+    const CollectiveTable& collectives_;
+    const CostChain& chain_;
+    std::shared_ptr<CostTable> table_;
+    std::unordered_map<NodeId, int64_t> node_overrides_;
+    std::unordered_map<uint64_t, uint32_t> class_ids_;
+    std::vector<NodeClass> classes_;
+    std::unordered_map<std::string, uint32_t> key_ids_;
+    std::vector<const std::string*> keys_; ///< keys of key_ids_, whose nodes do not move
+    std::unordered_map<uint64_t, int32_t> entry_ids_;
+};
+
+std::string_view provenanceName(Provenance provenance) {
+    static constexpr std::array<std::string_view, 9> kNames = {"structural",   "user",       "measured",
+                                                               "reused",       "imported",   "interpolated",
+                                                               "extrapolated", "analytical", "missing"};
+    return kNames[static_cast<size_t>(provenance)];
+}
+
+size_t CostTable::count(Provenance provenance) const {
+    return static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), [&](const CostEntry& entry) {
+        return entry.provenance == provenance;
+    }));
+}
+
+CostTablePtr priceGraph(const Graph& graph, const CollectiveTable& collectives, const CostChain& chain) {
+    return CostTableBuilder(graph, collectives, chain).build();
+}
+
+} // namespace gs
