@@ -3,17 +3,23 @@
 
 #include "base/ids.h"
 
+#include <deque>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace gs {
 
+/// A pool can extend another one: ids of the base stay valid, and making it copies nothing. Passes that
+/// rewrite a graph extend its pool.
 class StringPool {
 public:
-    StringPool();
-    // A copy shares the texts, which never change; what it adds is its own.
-    StringPool(const StringPool& other);
+    StringPool() { intern({}); }
+    explicit StringPool(std::shared_ptr<const StringPool> base)
+        : base_(std::move(base)), base_size_(static_cast<StringId>(base_->size())) {}
+    StringPool(const StringPool&) = delete;
     StringPool& operator=(const StringPool&) = delete;
     StringPool(StringPool&&) noexcept = default;
     StringPool& operator=(StringPool&&) noexcept = default;
@@ -21,20 +27,17 @@ public:
     StringId intern(std::string_view text);
     /// Id of `text`, or kEmptyString if it was never interned.
     StringId find(std::string_view text) const;
-    std::string_view view(StringId id) const { return views_[id]; }
-    size_t size() const { return views_.size(); }
+    std::string_view view(StringId id) const {
+        return id < base_size_ ? base_->view(id) : views_[id - base_size_];
+    }
+    size_t size() const { return base_size_ + views_.size(); }
 
 private:
-    size_t slotOf(std::string_view text, uint32_t hash) const;
-    std::string_view store(std::string_view text);
-    void grow();
-
-    std::vector<std::shared_ptr<char[]>> chunks_; ///< Texts never move, so views stay valid.
-    char* free_ = nullptr;                        ///< Rest of the last chunk that this pool itself made.
-    size_t free_bytes_ = 0;
+    std::shared_ptr<const StringPool> base_;
+    StringId base_size_ = 0;
+    std::deque<std::string> chunks_; ///< large blocks; texts never move, so views stay valid
     std::vector<std::string_view> views_;
-    std::vector<uint32_t> hashes_; ///< By id.
-    std::vector<StringId> slots_;  ///< Open addressing, a power of two, at most half full.
+    std::unordered_map<std::string_view, StringId> ids_;
 };
 
 } // namespace gs

@@ -87,7 +87,7 @@ const Arg* Graph::kwarg(NodeId id, std::string_view name) const {
 }
 
 std::optional<NodeId> Graph::find(std::string_view name) const {
-    const StringId id = strings_.find(name);
+    const StringId id = strings_->find(name);
     if (id == kEmptyString || id >= by_name_.size() || by_name_[id] == kNoNode)
         return std::nullopt;
     return by_name_[id];

@@ -11,17 +11,19 @@ namespace gs {
 
 namespace {
 
-constexpr uint32_t kNotCopied = UINT32_MAX;
-
-/// Turns lists per node into one CSR array.
-template <typename T, typename Lists>
-void toCsr(const Lists& lists, std::vector<uint32_t>& begin, std::vector<T>& items) {
-    begin.assign(1, 0);
-    begin.reserve(lists.size() + 1);
-    for (const auto& list : lists) {
-        items.insert(items.end(), list.begin(), list.end());
-        begin.push_back(static_cast<uint32_t>(items.size()));
-    }
+/// Sorts (node, item) pairs into one CSR array; items of a node keep their order.
+template <typename T>
+void toCsr(size_t count, const std::vector<std::pair<NodeId, T>>& pairs, std::vector<uint32_t>& begin,
+           std::vector<T>& items) {
+    begin.assign(count + 1, 0);
+    for (const auto& [node, item] : pairs)
+        ++begin[node + 1];
+    for (size_t i = 0; i < count; ++i)
+        begin[i + 1] += begin[i];
+    items.resize(pairs.size());
+    std::vector<uint32_t> fill(begin.begin(), begin.end() - 1);
+    for (const auto& [node, item] : pairs)
+        items[fill[node]++] = item;
 }
 
 NodeKind kindOf(NodeOp op, uint16_t traits) {
@@ -56,20 +58,24 @@ GraphBuilder::GraphBuilder() {
     graph_.values_.emplace_back(); // ValueId 0: no value
 }
 
-GraphBuilder::GraphBuilder(const Graph& base) : GraphBuilder() {
+GraphBuilder::GraphBuilder(const Graph& base) {
     graph_.info_ = base.info_;
-    graph_.strings_ = StringPool(base.strings_);
+    graph_.strings_ = std::make_shared<StringPool>(base.strings_);
     graph_.groups_ = base.groups_;
-    base_targets_.assign(base.targetCount(), kNotCopied);
-    base_values_.assign(base.values().size(), kNotCopied);
-    base_values_[0] = 0;
-    // Passes add little to what they copy.
-    const size_t nodes = base.size() + base.size() / 8;
-    graph_.nodes_.reserve(nodes);
-    graph_.meta_.reserve(nodes);
-    pending_.reserve(nodes);
+    graph_.targets_ = base.targets_;
+    graph_.values_ = base.values_;
+    for (TargetId id = 0; id < graph_.targets_.size(); ++id)
+        target_ids_.emplace(graph_.targets_[id].text, id);
+    for (ValueId id = 0; id < graph_.values_.size(); ++id)
+        value_ids_.emplace(hashValue(graph_.values_[id], ValueHash::WithSymbols), id);
+    graph_.nodes_.reserve(base.size() + base.size() / 8);
+    graph_.meta_.reserve(base.size() + base.size() / 8);
     graph_.args_.reserve(base.args_.size() + base.args_.size() / 8);
-    graph_.by_name_.reserve(base.strings_.size() + base.strings_.size() / 8);
+    graph_.by_name_.reserve(base.strings_->size() + base.size() / 8);
+}
+
+bool GraphBuilder::isTaken(StringId name) const {
+    return name < graph_.by_name_.size() && graph_.by_name_[name] != kNoNode;
 }
 
 TargetId GraphBuilder::internTarget(std::string_view text) {
@@ -80,35 +86,40 @@ TargetId GraphBuilder::internTarget(std::string_view text) {
     return found->second;
 }
 
-NodeId GraphBuilder::addNode(std::string_view name, NodeOp op, std::string_view target, SourcePos where) {
-    StringId name_id = intern(name);
-    if (name.empty() || isTaken(name_id)) {
-        std::string unique;
-        for (int suffix = 1; unique.empty() || isTaken(intern(unique)); ++suffix)
-            unique = fmt::format("{}__{}", name.empty() ? "unnamed" : name, suffix);
-        diagnostics_.add({Severity::Error, "duplicate-name", where, std::string(name),
-                          name.empty() ? "a node has no name"
-                                       : fmt::format("the name \"{}\" is taken by an earlier node", name),
-                          fmt::format("the node is shown as \"{}\"; its users read the first one", unique)});
-        name_id = intern(unique);
-    }
-    Node node;
-    node.name = name_id;
-    node.op = op;
-    node.target = internTarget(target);
-    node.source_line = where.line;
-    return append(node);
-}
-
-NodeId GraphBuilder::append(const Node& node) {
+NodeId GraphBuilder::append(StringId name, NodeOp op, TargetId target, uint32_t line) {
     const auto id = static_cast<NodeId>(graph_.nodes_.size());
-    if (node.name >= graph_.by_name_.size())
-        graph_.by_name_.resize(std::max<size_t>(node.name + 1, graph_.strings_.size()), kNoNode);
-    graph_.by_name_[node.name] = id;
+    Node node;
+    node.name = name;
+    node.op = op;
+    node.target = target;
+    node.source_line = line;
+    if (name >= graph_.by_name_.size())
+        graph_.by_name_.resize(name + 1, kNoNode);
+    graph_.by_name_[name] = id;
     graph_.nodes_.push_back(node);
     graph_.meta_.emplace_back();
-    pending_.emplace_back();
+    explicit_traits_.push_back(false);
+    explicit_inputs_.push_back(false);
     return id;
+}
+
+StringId GraphBuilder::uniqueName(StringId wanted, const SourcePos& where) {
+    if (wanted != kEmptyString && !isTaken(wanted))
+        return wanted;
+    const std::string name(text(wanted));
+    std::string unique;
+    for (int suffix = 1; unique.empty() || isTaken(intern(unique)); ++suffix)
+        unique = fmt::format("{}__{}", name.empty() ? "unnamed" : name, suffix);
+    diagnostics_.add({Severity::Error, "duplicate-name", where, name,
+                      name.empty() ? "a node has no name"
+                                   : fmt::format("the name \"{}\" is taken by an earlier node", name),
+                      fmt::format("the node is shown as \"{}\"; its users read the first one", unique)});
+    return intern(unique);
+}
+
+NodeId GraphBuilder::addNode(std::string_view name, NodeOp op, std::string_view target, SourcePos where) {
+    const StringId name_id = uniqueName(intern(name), where);
+    return append(name_id, op, internTarget(target), where.line);
 }
 
 Arg GraphBuilder::copyArg(const Graph& base, const Arg& arg, const std::vector<NodeId>& map) {
@@ -119,7 +130,7 @@ Arg GraphBuilder::copyArg(const Graph& base, const Arg& arg, const std::vector<N
         copy.first = static_cast<uint32_t>(graph_.args_.size());
         graph_.args_.resize(graph_.args_.size() + arg.count);
         for (uint32_t i = 0; i < arg.count; ++i) {
-            const Arg child = copyArg(base, base.args_[arg.first + i], map); // may grow the array
+            const Arg child = copyArg(base, base.args_[arg.first + i], map);
             graph_.args_[copy.first + i] = child;
         }
     }
@@ -127,40 +138,28 @@ Arg GraphBuilder::copyArg(const Graph& base, const Arg& arg, const std::vector<N
 }
 
 NodeId GraphBuilder::copyNode(const Graph& base, NodeId id, const std::vector<NodeId>& map) {
-    Node node = base.node(id);
-    TargetId& target = base_targets_[node.target];
-    if (target == kNotCopied)
-        target = internTarget(base.targetText(id));
-    node.target = target;
-    node.args = copyArg(base, node.args, map);
-    node.kwargs = copyArg(base, node.kwargs, map);
-    NodeId copy = kNoNode;
-    if (isTaken(node.name)) { // a pass took it for a new node: the copy gets a suffix
-        copy = addNode(base.name(id), node.op, base.targetText(id), {{}, node.source_line, 0});
-        node.name = graph_.nodes_[copy].name;
-        graph_.nodes_[copy] = node;
-    } else {
-        copy = append(node);
-    }
-    ValueId& value = base_values_[base.node(id).value];
-    if (value == kNotCopied) {
-        setValue(copy, base.value(id));
-        value = graph_.nodes_[copy].value;
-    }
-    graph_.nodes_[copy].value = value;
+    const Node& from = base.node(id);
+    const NodeId copy =
+        append(uniqueName(from.name, {{}, from.source_line, 0}), from.op, from.target, from.source_line);
+    Node& to = graph_.nodes_[copy];
+    const StringId name = to.name; // differs from the original's if that is taken
+    to = from;
+    to.name = name;
+    to.args = copyArg(base, from.args, map);
+    to.kwargs = copyArg(base, from.kwargs, map);
     graph_.meta_[copy] = base.meta(id);
-    Pending& pending = pending_[copy];
-    pending.explicit_traits = true;
-    for (NodeId weak : base.weakInputs(id)) {
+    explicit_traits_[copy] = true;
+    for (const NodeId weak : base.weakInputs(id)) {
         if (map[weak] != kNoNode)
-            pending.weak.push_back(map[weak]);
+            weak_inputs_.emplace_back(copy, map[weak]);
     }
-    pending.origins.assign(base.origins(id).begin(), base.origins(id).end());
+    for (const StringId origin : base.origins(id))
+        origins_.emplace_back(copy, origin);
     return copy;
 }
 
 void GraphBuilder::setValue(NodeId id, const Value& value) {
-    const uint64_t hash = hashValue(graph_, value, ValueHash::WithSymbols);
+    const uint64_t hash = hashValue(value, ValueHash::WithSymbols);
     const auto [begin, end] = value_ids_.equal_range(hash);
     for (auto it = begin; it != end; ++it) {
         if (graph_.values_[it->second] == value) {
@@ -244,25 +243,26 @@ Arg GraphBuilder::dictArg(std::span<const Arg> items) {
 }
 
 void GraphBuilder::setInputs(NodeId id, std::vector<NodeId> inputs) {
-    pending_[id].inputs = std::move(inputs);
-    pending_[id].explicit_inputs = true;
+    explicit_inputs_[id] = true;
+    for (const NodeId input : inputs)
+        stated_inputs_.emplace_back(id, input);
 }
 
 void GraphBuilder::addWeakInput(NodeId id, NodeId before) {
-    pending_[id].weak.push_back(before);
+    weak_inputs_.emplace_back(id, before);
 }
 
 void GraphBuilder::addOrigin(NodeId id, StringId name) {
-    pending_[id].origins.push_back(name);
+    origins_.emplace_back(id, name);
 }
 
 void GraphBuilder::setTraits(NodeId id, uint16_t bits) {
     node(id).traits = bits;
-    pending_[id].explicit_traits = true;
+    explicit_traits_[id] = true;
 }
 
 void GraphBuilder::addMutation(NodeId id, NodeId storage_of) {
-    pending_[id].mutates.push_back(storage_of);
+    mutations_.emplace_back(id, storage_of);
 }
 
 GroupId GraphBuilder::addGroup(std::string_view name, std::vector<int32_t> ranks,
@@ -287,10 +287,12 @@ NodeId GraphBuilder::findNode(std::string_view name) const {
 }
 
 void GraphBuilder::collectInputs() {
-    std::vector<uint32_t> seen_by(graph_.nodes_.size(), kNoNode);
+    std::vector<NodeId> seen_by(graph_.nodes_.size(), kNoNode);
+    std::stable_sort(stated_inputs_.begin(), stated_inputs_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    auto stated = stated_inputs_.begin();
     graph_.input_begin_.assign(1, 0);
     graph_.input_begin_.reserve(graph_.nodes_.size() + 1);
-    graph_.input_.reserve(2 * graph_.nodes_.size());
     for (NodeId id = 0; id < graph_.nodes_.size(); ++id) {
         const auto visit = [&](const auto& self, const Arg& arg) -> void {
             if (arg.kind == Arg::Kind::Node && seen_by[arg.first] != id) {
@@ -302,13 +304,12 @@ void GraphBuilder::collectInputs() {
                     self(self, graph_.args_[arg.first + i]);
             }
         };
-        const Pending& pending = pending_[id];
-        if (pending.explicit_inputs) {
-            graph_.input_.insert(graph_.input_.end(), pending.inputs.begin(), pending.inputs.end());
-        } else {
+        if (!explicit_inputs_[id]) {
             visit(visit, graph_.nodes_[id].args);
             visit(visit, graph_.nodes_[id].kwargs);
         }
+        for (; stated != stated_inputs_.end() && stated->first == id; ++stated)
+            graph_.input_.push_back(stated->second);
         graph_.input_begin_.push_back(static_cast<uint32_t>(graph_.input_.size()));
     }
 }
@@ -316,14 +317,14 @@ void GraphBuilder::collectInputs() {
 void GraphBuilder::collectUsers() {
     const size_t count = graph_.nodes_.size();
     graph_.user_begin_.assign(count + 1, 0);
-    for (NodeId input : graph_.input_)
+    for (const NodeId input : graph_.input_)
         ++graph_.user_begin_[input + 1];
     for (size_t i = 0; i < count; ++i)
         graph_.user_begin_[i + 1] += graph_.user_begin_[i];
     graph_.user_.resize(graph_.input_.size());
     std::vector<uint32_t> fill(graph_.user_begin_.begin(), graph_.user_begin_.end() - 1);
     for (NodeId id = 0; id < count; ++id) {
-        for (NodeId input : graph_.inputs(id))
+        for (const NodeId input : graph_.inputs(id))
             graph_.user_[fill[input]++] = id;
     }
 }
@@ -334,7 +335,7 @@ void GraphBuilder::classify() {
         const uint16_t known = graph_.targets_[node.target].traits.bits;
         if (node.op != NodeOp::CallFunction && node.op != NodeOp::CallMethod)
             node.traits = 0;
-        else if (!pending_[id].explicit_traits)
+        else if (!explicit_traits_[id])
             node.traits = known;
         else // files know these seven tags; the rest is ours
             node.traits |= known & static_cast<uint16_t>(
@@ -390,19 +391,12 @@ GraphPtr GraphBuilder::finish(Diagnostics* diagnostics) {
     reportUnresolved();
     collectInputs();
     collectUsers();
-    std::vector<std::vector<NodeId>> weak(count), mutates(count);
-    std::vector<std::vector<StringId>> origins(count);
-    for (size_t i = 0; i < count; ++i) {
-        weak[i] = std::move(pending_[i].weak);
-        origins[i] = std::move(pending_[i].origins);
-        mutates[i] = std::move(pending_[i].mutates);
-    }
-    toCsr(weak, graph_.weak_begin_, graph_.weak_);
-    toCsr(origins, graph_.origin_begin_, graph_.origin_);
+    toCsr(count, weak_inputs_, graph_.weak_begin_, graph_.weak_);
+    toCsr(count, origins_, graph_.origin_begin_, graph_.origin_);
     classify();
     resolveGroups();
-    toCsr(findOrderEdges(graph_, mutates), graph_.order_begin_, graph_.order_);
-    graph_.structural_hash_ = structuralHash(graph_);
+    toCsr(count, findOrderEdges(graph_, mutations_), graph_.order_begin_, graph_.order_);
+    graph_.structural_hash_ = gs::structuralHash(graph_);
     if (diagnostics)
         diagnostics->append(diagnostics_);
     return std::make_shared<const Graph>(std::move(graph_));

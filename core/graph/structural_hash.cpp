@@ -18,6 +18,22 @@ private:
     uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
+/// Hashes of texts, each computed when it is first needed: most texts of a graph are names, which never
+/// enter.
+class TextHashes {
+public:
+    explicit TextHashes(const Graph& graph) : graph_(graph), known_(graph.strings().size(), 0) {}
+    uint64_t of(StringId id) {
+        if (known_[id] == 0)
+            known_[id] = Hash64().bytes(graph_.text(id)).value();
+        return known_[id];
+    }
+
+private:
+    const Graph& graph_;
+    std::vector<uint64_t> known_; ///< 0 = not computed yet
+};
+
 void mixTensor(WordHash& hash, const TensorMeta& tensor, ValueHash what) {
     hash.mixText(dtypeName(tensor.dtype));
     hash.mix(tensor.shape.size());
@@ -50,25 +66,6 @@ void mixValue(WordHash& hash, const Value& value, ValueHash what) {
         mixValue(hash, item, what);
 }
 
-/// Hashes of the texts that enter; most texts of a graph are names, which do not.
-class TextHashes {
-public:
-    explicit TextHashes(const Graph& graph)
-        : graph_(graph), hashes_(graph.strings().size()), known_(graph.strings().size(), false) {}
-    uint64_t of(StringId id) {
-        if (!known_[id]) {
-            known_[id] = true;
-            hashes_[id] = Hash64().bytes(graph_.text(id)).value();
-        }
-        return hashes_[id];
-    }
-
-private:
-    const Graph& graph_;
-    std::vector<uint64_t> hashes_;
-    std::vector<bool> known_;
-};
-
 void mixArg(WordHash& hash, const Graph& graph, const Arg& arg, TextHashes& texts) {
     switch (arg.kind) {
     case Arg::Kind::None:
@@ -100,7 +97,7 @@ void mixArg(WordHash& hash, const Graph& graph, const Arg& arg, TextHashes& text
 
 } // namespace
 
-uint64_t hashValue(const Graph&, const Value& value, ValueHash what) {
+uint64_t hashValue(const Value& value, ValueHash what) {
     WordHash hash;
     mixValue(hash, value, what);
     return hash.value();
@@ -110,7 +107,7 @@ uint64_t structuralHash(const Graph& graph) {
     TextHashes texts(graph);
     std::vector<uint64_t> values;
     for (const Value& value : graph.values())
-        values.push_back(hashValue(graph, value, ValueHash::Structure));
+        values.push_back(hashValue(value, ValueHash::Structure));
     WordHash hash;
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& node = graph.node(id);
