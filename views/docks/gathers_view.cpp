@@ -13,7 +13,7 @@ namespace gs {
 namespace {
 
 /// Widths of GathersModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {30, 0, 52, 96, 78, 106, 150, 70, 70, 72, 72, 124, 104, 70, 170, 200};
+const std::vector<int> kWidths = {28, 0, 52, 96, 76, 102, 150, 70, 68, 70, 70, 124, 104, 66, 170, 200};
 const std::vector<int> kShown = {GathersModel::State,  GathersModel::Parameter, GathersModel::Bytes,
                                  GathersModel::Place,  GathersModel::Need,      GathersModel::Window,
                                  GathersModel::Exposed};
