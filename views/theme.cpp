@@ -111,6 +111,7 @@ void Theme::apply(bool dark) {
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setPalette(active().palette());
     QApplication::setFont(font());
+    qApp->setStyleSheet(active().styleSheet());
 }
 
 } // namespace gs
