@@ -110,12 +110,7 @@ int Grabber::run() {
 
 bool Grabber::openGraph(MainWindow& window, const QString& graph) {
     error_.clear();
-    AnalysisRequest request;
-    request.graph_file = graph.toStdString();
-    for (const QString& file : line_.costs)
-        request.cost_files.push_back(file.toStdString());
-    request.settings = line_.settings;
-    window.open(std::move(request));
+    window.open(requestOf(line_, graph));
     if (!waitFor([&] { return !window.document().busy(); }, kOpenTimeoutMs))
         error_ = QStringLiteral("%1: not analysed within two minutes").arg(graph);
     if (error_.isEmpty())
@@ -225,6 +220,11 @@ void Grabber::save(QWidget& widget, const QString& name) {
 } // namespace
 
 int runGrab(const CommandLine& line) {
+    // The offscreen platform says of each popup that there is no window manager.
+    qInstallMessageHandler([](QtMsgType, const QMessageLogContext&, const QString& text) {
+        if (!text.startsWith(QLatin1String("This plugin does not support")))
+            std::fprintf(stderr, "%s\n", qPrintable(text));
+    });
     QApplication::setCursorFlashTime(0);
     QApplication::setEffectEnabled(Qt::UI_AnimateMenu, false);
     QApplication::setEffectEnabled(Qt::UI_AnimateCombo, false);

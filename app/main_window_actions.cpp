@@ -74,7 +74,8 @@ void MainWindow::buildFileMenu(QMenu* menu) {
         document_.cancel();
         updatePage();
     });
-    addCommand(menu, QStringLiteral("close"), tr("&Close"), QKeySequence::Close, [this] { showEmpty(); });
+    addCommand(menu, QStringLiteral("close"), tr("&Close"), QKeySequence(QStringLiteral("Ctrl+W")),
+               [this] { showEmpty(); });
     menu->addSeparator();
     addCommand(menu, QStringLiteral("quit"), tr("&Quit"), QKeySequence(QStringLiteral("Ctrl+Q")),
                [this] { QWidget::close(); });
