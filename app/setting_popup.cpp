@@ -48,14 +48,6 @@ SliderRange sliderRange(const SettingSpec& spec) {
     }
 }
 
-/// The tables' sentences begin small.
-QString sentence(std::string_view text) {
-    QString result = toQString(text);
-    if (!result.isEmpty())
-        result[0] = result[0].toUpper();
-    return result;
-}
-
 QLabel* caption(const QString& text) {
     auto* label = new QLabel(text);
     label->setProperty("role", "caption");
@@ -71,7 +63,7 @@ std::vector<Choice> choicesOf(const SettingSpec& spec) {
     std::vector<Choice> choices;
     if (spec.key == Setting::Scheduler)
         for (const SchedulerInfo& info : schedulers())
-            choices.push_back({toQString(info.name), sentence(info.meaning)});
+            choices.push_back({toQString(info.name), toSentence(info.meaning)});
     for (const std::string_view choice : spec.choices)
         choices.push_back({toQString(choice), {}});
     return choices;
@@ -111,7 +103,7 @@ void SettingPopup::addEditor(const SettingSpec& spec, const Settings& settings) 
     column->addWidget(editor);
     // The schedulers explain themselves one by one.
     if (spec.key != Setting::Scheduler)
-        column->addWidget(caption(sentence(spec.meaning)));
+        column->addWidget(caption(toSentence(spec.meaning)));
 }
 
 QWidget* SettingPopup::makeChoice(const SettingSpec& spec, const QString& current) {

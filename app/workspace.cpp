@@ -12,8 +12,8 @@ namespace gs {
 namespace {
 
 /// Column widths and row heights of the default layout, as shares of the window.
-constexpr double kLeftShare = 0.395;
-constexpr double kMiddleShare = 0.30;
+constexpr double kLeftShare = 0.43;
+constexpr double kMiddleShare = 0.285;
 constexpr double kTopShare = 0.50;
 
 } // namespace
