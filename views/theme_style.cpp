@@ -40,6 +40,7 @@ QComboBox QAbstractItemView { background: @panel; border: 1px solid @border; sel
     selection-color: @text; outline: none; }
 
 QAbstractScrollArea { border: none; background: transparent; }
+QAbstractScrollArea::corner { border: none; background: transparent; }
 QAbstractItemView { background: @panel; border: none; outline: none; selection-background-color: @selection;
     selection-color: @text; }
 QAbstractItemView[role="bare"] { background: transparent; }
