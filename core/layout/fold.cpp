@@ -221,6 +221,9 @@ private:
         std::sort(out.links.begin(), out.links.end(),
                   [&](const LayoutLink& a, const LayoutLink& b) { return key(a) < key(b); });
         out.links.erase(std::unique(out.links.begin(), out.links.end()), out.links.end());
+        // The program runs down a straight column where each module uses the one before it.
+        for (LayoutLink& link : out.links)
+            link.spine = link.to == link.from + 1 && link.kind == LinkKind::Data;
     }
 
     const Graph& graph_;

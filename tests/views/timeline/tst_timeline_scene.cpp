@@ -245,8 +245,8 @@ private slots:
         const Graph& graph = *analysis->after.graph;
         const CollectiveTable& table = *analysis->after.collectives;
         QCOMPARE(collectiveLabel(graph, table[4]), QStringLiteral("w1"));
-        QCOMPARE(groupLabel(graph, 0, 64), QStringLiteral("fsdp · 64"));
-        QCOMPARE(groupLabel(graph, kNoGroup, 0), QStringLiteral("group not known"));
+        QCOMPARE(groupLabel(graph, 0, 64, true), QStringLiteral("fsdp · 64"));
+        QCOMPARE(groupLabel(graph, kNoGroup, 0, false), QStringLiteral("group not known"));
         for (NodeId id = 0; id < graph.size(); ++id) {
             if (graph.name(id).starts_with("_scaled_dot_product"))
                 QVERIFY(computeLabel(graph, id).startsWith(QStringLiteral("flash_attention_")));
