@@ -5,11 +5,16 @@
 #include "app/main_window.h"
 #include "fake_analysis.h"
 #include "support/test_data.h"
+#include "views/docks/chip.h"
+#include "views/docks/filter_field.h"
+#include "views/docks/gathers_view.h"
 #include "views/theme.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QImage>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -29,6 +34,7 @@ private slots:
     void fileKinds();
     void samplesAreWhatTheySay();
     void samplesIndexIsChecked();
+    void realViews();
     void bigGraphStaysFluid();
     void picturesAreEqual();
 
@@ -146,6 +152,50 @@ void TestShell::samplesIndexIsChecked() {
     QCOMPARE(samples.size(), 1);
     QCOMPARE(samples[0].settings.value(QStringLiteral("contention")), QStringLiteral("2"));
     QCOMPARE(samples[0].settings.value(QStringLiteral("carry")), QStringLiteral("false"));
+}
+
+/// Everything the shell does, with the views of the registry in it.
+void TestShell::realViews() {
+    MainWindow window(makeAnalyseFunction());
+    window.show();
+    window.openSample(readSamples(samplesFolder()).front());
+    QTRY_VERIFY_WITH_TIMEOUT(window.document().snapshot(), 30'000);
+    for (const View* view : window.workspace().views())
+        QCOMPARE(view->snapshot(), window.document().snapshot());
+    for (const char* id : {"gathers", "costs", "settings", "diagnostics", "why", "graph", "timeline"})
+        QVERIFY2(window.workspace().show(QString::fromLatin1(id)), id);
+    QTest::keyClick(&window, Qt::Key_J);
+    QTest::keyClick(&window, Qt::Key_J);
+    const Selection chosen = window.document().selection();
+    QCOMPARE(chosen.kind, Selection::Kind::Gather);
+    for (const View* view : window.workspace().views())
+        QCOMPARE(view->selection(), chosen);
+    auto* gathers = qobject_cast<GathersView*>(window.workspace().view(QStringLiteral("gathers")));
+    QVERIFY(gathers);
+    window.statusLine().button(StatusLine::Part::Hidden)->click();
+    QVERIFY(gathers->chip(GathersFilter::Hidden)->isChecked());
+    window.statusLine().button(StatusLine::Part::Exposed)->click();
+    QVERIFY(!gathers->chip(GathersFilter::Hidden)->isChecked());
+    QVERIFY(gathers->chip(GathersFilter::Exposed)->isChecked());
+    window.statusLine().button(StatusLine::Part::Missing)->click();
+    window.action(QStringLiteral("filter"))->trigger();
+    QCOMPARE(QApplication::focusWidget(), gathers->filterField());
+    const QString schedulers[] = {QStringLiteral("program-order"), QStringLiteral("just-in-time"),
+                                  QStringLiteral("latest-safe-launch")};
+    for (const QString& name : schedulers) {
+        window.document().setSetting(QStringLiteral("scheduler"), name);
+        QTest::qWait(70);
+        window.document().setSetting(QStringLiteral("bucket_mode"), QStringLiteral("coalesced"));
+        QTRY_VERIFY_WITH_TIMEOUT(!window.document().busy(), 10'000);
+        QVERIFY(window.grab().width() > 0);
+        window.document().undoStack()->undo();
+    }
+    for (const bool dark : {true, false}) {
+        window.applyTheme(dark ? ThemeChoice::Dark : ThemeChoice::Light);
+        QVERIFY(window.grab().width() > 0);
+    }
+    window.showEmpty();
+    QVERIFY(window.grab().width() > 0);
 }
 
 /// The window's own share of a settings change: everything but the core.
