@@ -17,9 +17,7 @@ NodeId startOf(const Graph& graph, NodeId wait) {
     if (graph.node(start).kind != NodeKind::Unpack || graph.inputs(start).empty())
         return start;
     const NodeId launch = graph.inputs(start).front();
-    const bool coalesced =
-        graph.node(launch).kind == NodeKind::Launch && graph.value(launch).kind == Value::Kind::List;
-    return coalesced ? launch : start;
+    return graph.node(launch).kind == NodeKind::Launch ? launch : start;
 }
 
 /// Bytes of all inputs; lists count with all their tensors, sizes that nobody knows as 0.
