@@ -147,7 +147,7 @@ void addCarry(const Subject& subject, WhyCard& card) {
                       other.launch};
         return;
     }
-    card.carry = {fmt::format("{} left over", micros(left_over)), kNoNode};
+    card.carry = {fmt::format("{} left over, which no gather takes", micros(left_over)), kNoNode};
 }
 
 } // namespace
@@ -196,10 +196,10 @@ void addBars(const Subject& subject, WhyCard& card) {
                        std::abs(sumOf(swept) + d.carry_in_ns - d.window_ns) < 1;
     addWindow(subject, sweep ? swept : computeInFlight(subject), card);
     if (sweep) {
+        addCarry(subject, card);
         card.claimed_ns = sumOf(computeBetween(program, span.end, d.cur));
         if (card.claimed_ns > 0)
             addClaimed(subject, card);
-        addCarry(subject, card);
     }
     card.left_over_ns = std::max(0.0, d.window_ns - d.need_ns);
 }

@@ -46,7 +46,7 @@ void addLimitedFacts(const Subject& s, WhyCard& card, double slack) {
     const double contention = (d.need_ns - slack) / d.comm_ns;
     const double room = d.window_ns - slack;
     if (room <= 0) {
-        card.facts.push_back({"no faster transfer alone would hide it: the window is", micros(d.window_ns)});
+        card.facts.push_back({"no faster transfer alone would hide it", "window " + micros(d.window_ns)});
         return;
     }
     const double faster = 100.0 * (1.0 - room / contention / d.comm_ns);

@@ -59,7 +59,7 @@ std::string shortfall(const Subject& s) {
 WhyText floorText(const Subject& s, const char* with_node) {
     const NodeId node = s.decision.floor_node;
     if (node == kNoNode)
-        return {"It already stands right behind the graph's inputs: nothing earlier could hide it.", kNoNode};
+        return {"Only the graph's inputs lie before it: no earlier compute could hide it.", kNoNode};
     return {fmt::format(fmt::runtime(with_node), s.graph.name(node), lineOf(s, node)), node};
 }
 
@@ -186,6 +186,9 @@ std::string detailText(const Subject& s) {
     if (d.need_ns <= 0)
         return "This scheduler states no need and no window.";
     if (d.verdict == Verdict::Hidden) {
+        if (d.carry_in_ns >= d.need_ns && d.carry_from != kNoNode)
+            return fmt::format("What {} left over of its compute hides all of the transfer.",
+                               label(s, d.carry_from));
         if (d.reason == BindingReason::None)
             return d.moved() ? "That compute hides all of the transfer; nothing binds it."
                              : "That compute hides all of the transfer.";

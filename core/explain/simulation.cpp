@@ -95,8 +95,19 @@ WhyText brokenPromise(const Subject& s, const Timeline& timeline, const Transfer
             kNoNode};
 }
 
-WhyText luckyLimit(const Subject& s) {
+/// Called limited, simulated hidden.
+WhyText luckyLimit(const Subject& s, const Timeline& timeline, const Transfer& t) {
     const Decision& d = s.decision;
+    for (const Stall& stall : timeline.stalls) {
+        if (stall.collective == t.collective || stall.start_ns >= t.end_ns || stall.end_ns <= t.launched_ns)
+            continue;
+        const Transfer& other = timeline.transfers[static_cast<size_t>(stall.collective)];
+        return {
+            fmt::format("Called COMPUTE-LIMITED, yet nothing is exposed: it is done while the compute stream "
+                        "stalls for {} anyway.",
+                        transferLabel(s, &other)),
+            launchOf(s, &other)};
+    }
     for (NodeId id = d.cur;
          id < s.graph.size() && !s.collective.waits.empty() && id < s.collective.waits.front(); ++id) {
         if (countsAsCompute(s.graph, id) && s.analysis.after.costs->ns(id) > 0)
@@ -132,7 +143,7 @@ void addSimulation(const Subject& s, WhyCard& card) {
     if (s.decision.verdict == Verdict::Hidden && t.exposed_ns > 0)
         card.disagreement = brokenPromise(s, timeline, t);
     else if (s.decision.verdict == Verdict::ComputeLimited && t.exposed_ns == 0)
-        card.disagreement = luckyLimit(s);
+        card.disagreement = luckyLimit(s, timeline, t);
 }
 
 } // namespace explain

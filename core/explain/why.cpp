@@ -55,14 +55,17 @@ void addGatherRows(const Subject& s, WhyCard& card) {
             {"first consumer", positionAndPlace(s.graph, d.first_consumer), d.first_consumer});
     const CostEntry* entry = s.analysis.after.costs->entry(d.launch);
     card.rows.push_back({"comm", costText(entry), kNoNode, entry ? entry->provenance : Provenance::Missing});
-    if (d.moved_group.size() > 1) {
-        std::string names;
-        for (NodeId id : d.moved_group) {
-            if (id != d.launch)
-                names += (names.empty() ? "" : ", ") + std::string(s.graph.name(id));
-        }
-        card.rows.push_back({"moves with it", names});
+}
+
+/// The private preparation that goes along.
+void addGroupRow(const Subject& s, WhyCard& card) {
+    std::string names;
+    for (NodeId id : s.decision.moved_group) {
+        if (id != s.launch())
+            names += (names.empty() ? "" : ", ") + std::string(s.graph.name(id));
     }
+    if (!names.empty())
+        card.rows.push_back({"moves with it", names});
 }
 
 /// Card of a collective the scheduler made no decision for.
@@ -156,6 +159,7 @@ WhyCard explainGather(const Analysis& analysis, NodeId launch) {
         }
     }
     addSimulation(subject, card);
+    addGroupRow(subject, card);
     return card;
 }
 

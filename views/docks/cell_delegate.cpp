@@ -11,7 +11,7 @@ namespace {
 
 /// Bar for a share, with the text in front of it: "12.3 %".
 void paintBar(QPainter& painter, QRectF rect, double share, const Theme& theme) {
-    constexpr qreal kWidth = 44;
+    constexpr qreal kWidth = 28;
     QRectF track(rect.left(), rect.center().y() - 3, std::min(kWidth, rect.width()), 6);
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme.field);

@@ -17,7 +17,7 @@ namespace gs {
 namespace {
 
 /// Widths of CostsModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {92, 0, 52, 96, 112, 116, 106, 96, 160};
+const std::vector<int> kWidths = {92, 0, 46, 86, 100, 98, 102, 90, 160};
 const std::vector<int> kShown = {CostsModel::Label, CostsModel::Calls, CostsModel::PerCall, CostsModel::Share,
                                  CostsModel::Source};
 
@@ -39,6 +39,8 @@ CostsView::CostsView(QWidget* parent)
     totals_->setForegroundRole(QPalette::PlaceholderText);
 
     auto* bar = new QWidget(this);
+    bar->setBackgroundRole(QPalette::Base);
+    bar->setAutoFillBackground(true);
     auto* flow = new FlowLayout(bar, 8);
     flow->setContentsMargins(10, 6, 10, 4);
     flow->setStretchLast(true);

@@ -1,6 +1,7 @@
 #include "views/docks/data_table.h"
 
 #include "views/docks/cell_delegate.h"
+#include "views/docks/table_header.h"
 #include "views/models/table_roles.h"
 #include "views/theme.h"
 
@@ -49,34 +50,12 @@ DataTable::DataTable(const QString& settings_key, QWidget* parent)
     verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     verticalHeader()->setDefaultSectionSize(CellDelegate::kRowHeight);
     verticalHeader()->setMinimumSectionSize(CellDelegate::kRowHeight);
-    QHeaderView* header = horizontalHeader();
-    header->setHighlightSections(false);
-    header->setSectionsMovable(true);
-    header->setMinimumSectionSize(20);
-    header->setSortIndicatorClearable(true);
-    header->setSortIndicator(-1, Qt::AscendingOrder);
+    auto* header = new TableHeader(this);
+    setHorizontalHeader(header);
     connect(header, &QHeaderView::sectionResized, this, [this](int column, int, int) {
         if (column != static_cast<int>(std::find(widths_.begin(), widths_.end(), 0) - widths_.begin()))
             fitStretchColumn();
     });
-    applyTheme();
-}
-
-void DataTable::applyTheme() {
-    const Theme& theme = Theme::current();
-    QFont font = Theme::font(11, QFont::Medium);
-    horizontalHeader()->setFont(font);
-    horizontalHeader()->setStyleSheet(
-        QStringLiteral("QHeaderView{background:%1;}"
-                       "QHeaderView::section{background:%1;color:%2;border:none;border-bottom:1px solid %3;"
-                       "padding:3px 8px 5px 8px;}")
-            .arg(theme.panel.name(), theme.muted.name(), theme.border.name()));
-}
-
-void DataTable::changeEvent(QEvent* event) {
-    QTableView::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange)
-        applyTheme();
 }
 
 void DataTable::setUp(QAbstractItemModel* model, const std::vector<int>& widths,

@@ -51,10 +51,8 @@ protected:
     void paintEvent(QPaintEvent* event) override;
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
     void resizeEvent(QResizeEvent* event) override;
-    void changeEvent(QEvent* event) override;
 
 private:
-    void applyTheme();
     void fitStretchColumn();
     void saveColumns() const;
     void restoreColumns();

@@ -30,6 +30,8 @@ DiagnosticsView::DiagnosticsView(QWidget* parent)
     table_->setUp(filter_, kWidths, kShown);
 
     auto* bar = new QWidget(page);
+    bar->setBackgroundRole(QPalette::Base);
+    bar->setAutoFillBackground(true);
     auto* flow = new FlowLayout(bar);
     flow->setContentsMargins(10, 6, 10, 4);
     flow->setStretchLast(true);

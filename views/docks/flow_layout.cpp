@@ -52,9 +52,22 @@ void FlowLayout::setGeometry(const QRect& rect) {
 
 int FlowLayout::arrange(const QRect& rect, bool apply) const {
     const QRect inner = rect.marginsRemoved(contentsMargins());
-    int x = inner.left();
+    struct Placed {
+        QLayoutItem* item;
+        QRect rect;
+    };
+    std::vector<Placed> line;
     int y = inner.top();
-    int line = 0;
+    int height = 0;
+    // Items of one line share its middle.
+    const auto finish = [&] {
+        for (const Placed& placed : line) {
+            if (apply)
+                placed.item->setGeometry(placed.rect.translated(0, y + (height - placed.rect.height()) / 2));
+        }
+        line.clear();
+    };
+    int x = inner.left();
     for (size_t i = 0; i < items_.size(); ++i) {
         QLayoutItem* item = items_[i];
         if (item->isEmpty())
@@ -63,18 +76,19 @@ int FlowLayout::arrange(const QRect& rect, bool apply) const {
         QSize size =
             stretch ? item->minimumSize().expandedTo(QSize(0, item->sizeHint().height())) : item->sizeHint();
         if (x > inner.left() && x + size.width() > inner.right() + 1) {
+            finish();
             x = inner.left();
-            y += line + spacing();
-            line = 0;
+            y += height + spacing();
+            height = 0;
         }
         if (stretch)
             size.setWidth(std::max(size.width(), inner.right() + 1 - x));
-        if (apply)
-            item->setGeometry(QRect(QPoint(x, y), size));
+        line.push_back({item, QRect(QPoint(x, 0), size)});
         x += size.width() + spacing();
-        line = std::max(line, size.height());
+        height = std::max(height, size.height());
     }
-    return y + line - rect.top() + contentsMargins().bottom();
+    finish();
+    return y + height - rect.top() + contentsMargins().bottom();
 }
 
 } // namespace gs

@@ -13,7 +13,7 @@ namespace gs {
 namespace {
 
 /// Widths of GathersModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {32, 0, 56, 110, 82, 118, 150, 80, 80, 80, 80, 120, 100, 76, 170, 200};
+const std::vector<int> kWidths = {28, 0, 52, 96, 76, 102, 150, 70, 68, 70, 70, 124, 104, 66, 170, 200};
 const std::vector<int> kShown = {GathersModel::State,  GathersModel::Parameter, GathersModel::Bytes,
                                  GathersModel::Place,  GathersModel::Need,      GathersModel::Window,
                                  GathersModel::Exposed};
@@ -28,6 +28,8 @@ GathersView::GathersView(QWidget* parent)
     table_->setUp(filter_, kWidths, kShown);
 
     auto* bar = new QWidget(this);
+    bar->setBackgroundRole(QPalette::Base);
+    bar->setAutoFillBackground(true);
     auto* flow = new FlowLayout(bar);
     flow->setContentsMargins(10, 6, 10, 4);
     flow->setStretchLast(true);

@@ -213,6 +213,8 @@ void SettingEditor::refresh() {
         const QSignalBlocker quiet(check_);
         check_->setChecked(value_ == QLatin1String("true"));
     } else if (combo_) {
+        if (combo_->findData(value_) < 0) // from a project file or the command line
+            combo_->addItem(value_, value_);
         combo_->setCurrentIndex(combo_->findData(value_));
     } else if (line_ && !(line_->hasFocus() && line_->isModified())) {
         line_->setText(value_);

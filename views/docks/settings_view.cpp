@@ -1,5 +1,6 @@
 #include "views/docks/settings_view.h"
 
+#include "cost/device_presets.h"
 #include "schedule/scheduler.h"
 #include "views/docks/setting_editor.h"
 #include "views/theme.h"
@@ -48,6 +49,13 @@ SettingsView::SettingsView(QWidget* parent) : View(parent), editors_(kSettingCou
         titles << text(info.title);
     }
     editor(Setting::Scheduler)->setChoices(names, titles);
+    names.clear();
+    titles.clear();
+    for (const DevicePreset& device : devicePresets()) {
+        names << QString::fromStdString(device.id);
+        titles << QString::fromStdString(device.name);
+    }
+    editor(Setting::Device)->setChoices(names, titles);
     snapshotChanged();
 }
 

@@ -151,6 +151,24 @@ void WhyBars::paintPiece(QPainter& painter, const Piece& piece, int index) const
     }
 }
 
+/// From the window bar to the end of the need, but not through the words between them.
+void WhyBars::paintMarker(QPainter& painter, const QRectF& rect) const {
+    const double x = rect.left();
+    const QFontMetrics metrics(Theme::font(11));
+    const double words = metrics.horizontalAdvance(needCaption()) + 6;
+    const double number = width() - tabularWidth(microsCell(card_.need_ns), Theme::font(11)) - 6;
+    if (x > words && x < number) {
+        painter.drawLine(QPointF(x, rect.top() + kBar * 0.6), rect.bottomLeft());
+        return;
+    }
+    painter.drawLine(QPointF(x, rect.top() + kBar * 0.6), QPointF(x, rect.top() + kBar + 4));
+    painter.drawLine(QPointF(x, rect.bottom() - kBar), rect.bottomLeft());
+}
+
+QString WhyBars::needCaption() const {
+    return tr("needed = comm × %1 + slack").arg(contention_, 0, 'g', 4);
+}
+
 void WhyBars::paintEvent(QPaintEvent*) {
     const Theme& theme = Theme::current();
     QPainter painter(this);
@@ -163,8 +181,7 @@ void WhyBars::paintEvent(QPaintEvent*) {
         drawTabular(painter, QRectF(0, y, width(), kCaption - 2), right, Qt::AlignRight);
     };
     caption(0, tr("window found"), microsCell(card_.window_ns));
-    caption(kCaption + kBar + kGap, tr("needed = comm × %1 + slack").arg(contention_, 0, 'g', 4),
-            microsCell(card_.need_ns));
+    caption(kCaption + kBar + kGap, needCaption(), microsCell(card_.need_ns));
     double y = 2 * (kCaption + kBar) + kGap;
     if (card_.claimed_ns > 0) {
         caption(y + kGap, tr("claimed by later gathers"), microsCell(card_.claimed_ns));
@@ -179,7 +196,7 @@ void WhyBars::paintEvent(QPaintEvent*) {
         if (piece.role == Piece::Role::Marker) {
             const bool met = card_.window_ns >= card_.need_ns;
             painter.setPen(QPen(met ? theme.hidden_ok : theme.limited, 1.6, Qt::DotLine));
-            painter.drawLine(piece.rect.topLeft() + QPointF(0, kBar * 0.6), piece.rect.bottomLeft());
+            paintMarker(painter, piece.rect);
         }
     }
     if (!note().isEmpty()) {

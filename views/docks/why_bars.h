@@ -44,6 +44,8 @@ private:
     void layOut();
     void addRow(Piece::Role role, const std::vector<WhyPart>& parts, double y, double scale);
     void paintPiece(QPainter& painter, const Piece& piece, int index) const;
+    void paintMarker(QPainter& painter, const QRectF& rect) const;
+    QString needCaption() const;
     const Piece* pieceAt(const QPointF& pos) const;
     QString note() const;
 

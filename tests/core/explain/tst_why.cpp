@@ -118,7 +118,7 @@ void TestWhy::reasons_data() {
         QTest::newRow(name) << int(reason) << QString::fromUtf8(sentence) << QString::fromUtf8(node);
     };
     row("graph start, inputs", BindingReason::GraphStart,
-        "It already stands right behind the graph's inputs: nothing earlier could hide it.", "");
+        "Only the graph's inputs lie before it: no earlier compute could hide it.", "");
     row("data", BindingReason::DataDependency,
         "It cannot pass add_3 (line 95 of the graph file): the gather needs that result.", "add_3");
     row("effect", BindingReason::Effect,
@@ -130,8 +130,10 @@ void TestWhy::reasons_data() {
         "file); two "
         "gathers cannot use the same compute, since they share one stream.",
         "all_gather_into_tensor_20");
-    row("order", BindingReason::Order, "It stays behind the gather of layers.2.attn_norm",
-        "all_gather_into_tensor_14");
+    row("order", BindingReason::Order,
+        "It stays behind the gather of layers.2.attn.wqkv (line 101 of the graph file): launches keep their "
+        "order",
+        "all_gather_into_tensor_15");
     row("no consumer", BindingReason::NoConsumer,
         "Nothing in the graph uses what all_gather_into_tensor_18 (line 117 of the graph file) gathers.",
         "all_gather_into_tensor_18");
@@ -222,7 +224,7 @@ void TestWhy::limitedFacts() {
         d.verdict = Verdict::ComputeLimited;
         d.window_ns = 4000;
     });
-    QCOMPARE(factOf(none, "no faster transfer alone would hide it: the window is"), "4.0 µs");
+    QCOMPARE(factOf(none, "no faster transfer alone would hide it"), "window 4.0 µs");
 }
 
 void TestWhy::hiddenFacts() {

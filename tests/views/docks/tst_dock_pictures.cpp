@@ -2,6 +2,7 @@
 // person to look at; QT_SCALE_FACTOR=2 makes them as on a dense display.
 #include "dock_test.h"
 #include "views/docks/costs_view.h"
+#include "views/docks/data_table.h"
 #include "views/docks/diagnostics_view.h"
 #include "views/docks/gathers_view.h"
 #include "views/docks/settings_view.h"
@@ -81,16 +82,40 @@ void TestDockPictures::pictures() {
     Theme::apply(dark);
     const Selection hidden = pick(*analysis_, Verdict::Hidden);
     const Selection limited = pick(*analysis_, Verdict::ComputeLimited);
-    const AnalysisPtr sample = test::sampleAnalysis();
+    test::SampleOptions options;
+    options.edit = [](Analysis& analysis) {
+        analysis.diagnostics.add({Severity::Info,
+                                  "no-wait",
+                                  {"sample.json", 16, 1},
+                                  "unwaited_gather",
+                                  "nothing waits for it",
+                                  "remove it, or wait for it"});
+        analysis.diagnostics.add({Severity::Error,
+                                  "unknown-input",
+                                  {"sample.json", 1234, 5},
+                                  "mm_3",
+                                  "argument \"view_9\" is not defined before its use",
+                                  "dump the graph again"});
+        analysis.diagnostics.add(
+            {Severity::Warning, "missing-cost", {}, "mystery", "no source knows its time", ""});
+    };
+    const AnalysisPtr sample = test::sampleAnalysis(options);
     {
         GathersView gathers;
         picture(gathers, "gathers", {560, 400}, hidden, analysis_);
         GathersView small;
-        picture(small, "gathers-sample", {560, 400}, pick(*sample, Verdict::Hidden), sample);
+        small.table()->sortByColumn(GathersModel::Window, Qt::DescendingOrder);
+        small.table()->setColumnShown(GathersModel::VerdictText, true);
+        picture(small, "gathers-sample", {760, 400}, pick(*sample, Verdict::Hidden), sample);
         WhyView why;
-        picture(why, "why", {420, 400}, hidden, analysis_);
+        const Selection w1{Selection::Kind::Gather,
+                           QString::fromStdString(std::string(analysis_->after.graph->name(
+                               test::launchOf(*analysis_, "layers.2.feed_forward.w1.weight"))))};
+        picture(why, "why", {420, 400}, w1, analysis_);
         WhyView tall;
-        picture(tall, "why-tall", {420, 640}, hidden, analysis_);
+        picture(tall, "why-tall", {420, 640}, w1, analysis_);
+        WhyView carried;
+        picture(carried, "why-carried", {420, 640}, hidden, analysis_);
         WhyView why_limited;
         picture(why_limited, "why-limited", {420, 640}, limited, analysis_);
         WhyView other;
