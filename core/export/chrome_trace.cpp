@@ -12,7 +12,7 @@ namespace gs {
 namespace {
 
 /// JSON string literal; bytes that are no UTF-8 become U+FFFD.
-std::string quoted(std::string_view text) {
+std::string jsonText(std::string_view text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -24,14 +24,14 @@ std::string micros(int64_t ns) {
 class TraceWriter {
 public:
     std::string finish(const std::string& name) {
-        return "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"graph\":" + quoted(name) +
+        return "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"graph\":" + jsonText(name) +
                "},\"traceEvents\":[\n" + events_ + "\n]}\n";
     }
 
     void program(const Program& program, int pid, const std::string& name) {
         program_ = &program;
         pid_ = pid;
-        metadata("process_name", 0, fmt::format("\"name\":{}", quoted(name)));
+        metadata("process_name", 0, fmt::format("\"name\":{}", jsonText(name)));
         metadata("process_sort_index", 0, fmt::format("\"sort_index\":{}", pid));
         thread(0, "compute");
         const Graph& graph = *program.graph;
@@ -63,7 +63,7 @@ private:
     }
 
     void thread(size_t tid, const std::string& name) {
-        metadata("thread_name", tid, fmt::format("\"name\":{}", quoted(name)));
+        metadata("thread_name", tid, fmt::format("\"name\":{}", jsonText(name)));
         metadata("thread_sort_index", tid, fmt::format("\"sort_index\":{}", tid));
     }
 
@@ -71,7 +71,7 @@ private:
                const std::string& args) {
         add(fmt::format("\"ph\":\"X\",\"pid\":{},\"tid\":{},\"name\":{},\"cat\":\"{}\",\"ts\":{},\"dur\":{},"
                         "\"args\":{{{}}}",
-                        pid_, tid, quoted(name), category, micros(start), micros(end - start), args));
+                        pid_, tid, jsonText(name), category, micros(start), micros(end - start), args));
     }
 
     void computeSlices() {
@@ -84,8 +84,8 @@ private:
             if (!wait && timeline.end_ns[id] == timeline.start_ns[id])
                 continue;
             slice(0, graph.name(id), wait ? "wait" : "compute", timeline.start_ns[id], timeline.end_ns[id],
-                  fmt::format("\"op\":{},\"module\":{}", quoted(graph.targetText(id)),
-                              quoted(graph.text(node.module))));
+                  fmt::format("\"op\":{},\"module\":{}", jsonText(graph.targetText(id)),
+                              jsonText(graph.text(node.module))));
         }
     }
 
@@ -99,10 +99,10 @@ private:
                         micros(transfer.alone_ns), micros(transfer.exposed_ns),
                         micros(transfer.start_ns - transfer.launched_ns));
         if (!item.parameters.empty())
-            args += ",\"parameters\":" + quoted(gatheredParameters(graph, item));
+            args += ",\"parameters\":" + jsonText(gatheredParameters(graph, item));
         if (const Decision* decision = decisions_[index])
-            args += fmt::format(",\"verdict\":{},\"reason\":{}", quoted(verdictName(decision->verdict)),
-                                quoted(bindingReasonName(decision->reason)));
+            args += fmt::format(",\"verdict\":{},\"reason\":{}", jsonText(verdictName(decision->verdict)),
+                                jsonText(bindingReasonName(decision->reason)));
         slice(tid,
               item.launch == kNoNode ? std::string_view("launched before the graph")
                                      : graph.name(item.launch),
