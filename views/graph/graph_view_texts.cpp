@@ -133,6 +133,7 @@ void GraphView::applyTheme() {
                                  "QLabel#caption { color: %1; font-size: 11px; }"
                                  "QLabel#banner { color: %2; background: %3; border: 1px solid %4;"
                                  " border-radius: 5px; padding: 3px 8px; font-size: 11px; }"
+                                 "QAbstractScrollArea::corner { background: transparent; border: none; }"
                                  "QScrollBar { background: transparent; border: none; }"
                                  "QScrollBar:vertical { width: 8px; } QScrollBar:horizontal { height: 8px; }"
                                  "QScrollBar::handle { background: %5; border-radius: 3px; min-height: 24px;"
