@@ -1,8 +1,10 @@
 // The parts around the window with the real core: command line, file kinds, samples, pictures.
+#include "app/banner.h"
 #include "app/command_line.h"
 #include "app/file_kind.h"
 #include "app/grab.h"
 #include "app/main_window.h"
+#include "export/exporter.h"
 #include "fake_analysis.h"
 #include "support/test_data.h"
 #include "views/docks/chip.h"
@@ -13,6 +15,7 @@
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
+#include <QFileDialog>
 #include <QImage>
 #include <QPushButton>
 #include <QSettings>
@@ -181,6 +184,19 @@ void TestShell::realViews() {
     window.statusLine().button(StatusLine::Part::Missing)->click();
     window.action(QStringLiteral("filter"))->trigger();
     QCOMPARE(QApplication::focusWidget(), gathers->filterField());
+    // Every export opens a save dialog; accepting it writes the file.
+    for (const Exporter& exporter : exporters()) {
+        QAction* action = window.action(QStringLiteral("export-") + QString::fromUtf8(exporter.name.data()));
+        QVERIFY(action && action->isEnabled());
+        action->trigger();
+        auto* dialog = window.findChild<QFileDialog*>();
+        QVERIFY(dialog);
+        const QString path = folder_.filePath(QString::fromUtf8(exporter.name.data()));
+        emit dialog->fileSelected(path);
+        delete dialog;
+        QTRY_VERIFY_WITH_TIMEOUT(QFileInfo(path).size() > 0 && window.banner().message().contains(path),
+                                 10'000);
+    }
     const QString schedulers[] = {QStringLiteral("program-order"), QStringLiteral("just-in-time"),
                                   QStringLiteral("latest-safe-launch")};
     for (const QString& name : schedulers) {
