@@ -26,12 +26,12 @@ QString placeText(const SourcePos& where) {
 }
 
 QString errorText(const Error& error) {
-    QString text = toQString(error.message);
+    QString text = toSentence(error.message);
     const QString place = placeText(error.where);
     if (!place.isEmpty() && !text.contains(place))
         text = Banner::tr("%1: %2").arg(place, text);
     if (!error.hint.empty())
-        text += QLatin1Char(' ') + toQString(error.hint);
+        text += QLatin1Char(' ') + toSentence(error.hint);
     return text;
 }
 

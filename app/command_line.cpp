@@ -34,6 +34,9 @@ void addOptions(QCommandLineParser& parser) {
         {QStringLiteral("set"), tr("Set a setting; gatherscope-cli list settings names them."),
          QStringLiteral("NAME=VALUE")},
         {QStringLiteral("scheduler"), tr("Short for --set scheduler=NAME."), QStringLiteral("NAME")},
+        {QStringLiteral("device"), tr("Short for --set device=NAME."), QStringLiteral("NAME")},
+        {QStringLiteral("graph"), tr("Which graph of the file, from 0."), QStringLiteral("N")},
+        {QStringLiteral("rank"), tr("Which rank's graph."), QStringLiteral("R")},
         {QStringLiteral("theme"), tr("light, dark or system."), QStringLiteral("THEME")},
         {QStringLiteral("grab"), tr("Write pictures of the window, every view and every state, and quit."),
          QStringLiteral("DIR")},
@@ -53,8 +56,23 @@ Status readSettings(const QCommandLineParser& parser, Settings& settings) {
             !status)
             return status;
     }
-    if (parser.isSet(QStringLiteral("scheduler")))
-        return settings.set(Setting::Scheduler, parser.value(QStringLiteral("scheduler")).toStdString());
+    for (const char* name : {"scheduler", "device"}) {
+        const QString option = QString::fromLatin1(name);
+        if (!parser.isSet(option))
+            continue;
+        if (Status status = settings.set(name, parser.value(option).toStdString()); !status)
+            return status;
+    }
+    return Unit{};
+}
+
+Status readIndex(const QCommandLineParser& parser, const QString& option, int& index) {
+    if (!parser.isSet(option))
+        return Unit{};
+    bool ok = false;
+    index = parser.value(option).toInt(&ok);
+    if (!ok || index < 0)
+        return usage(tr("--%1 takes a number from 0, not \"%2\".").arg(option, parser.value(option)));
     return Unit{};
 }
 
@@ -78,6 +96,17 @@ Status readPictureOptions(const QCommandLineParser& parser, CommandLine& line) {
 
 } // namespace
 
+AnalysisRequest requestOf(const CommandLine& line, const QString& graph) {
+    AnalysisRequest request;
+    request.graph_file = graph.toStdString();
+    request.graph_index = line.graph_index;
+    request.rank = line.rank;
+    for (const QString& file : line.costs)
+        request.cost_files.push_back(file.toStdString());
+    request.settings = line.settings;
+    return request;
+}
+
 Result<CommandLine> parseCommandLine(const QStringList& arguments) {
     QCommandLineParser parser;
     addOptions(parser);
@@ -95,6 +124,10 @@ Result<CommandLine> parseCommandLine(const QStringList& arguments) {
     for (const QString& file : parser.values(QStringLiteral("costs")))
         line.costs.append(QFileInfo(file).absoluteFilePath());
     if (Status status = readSettings(parser, line.settings); !status)
+        return status.error();
+    if (Status status = readIndex(parser, QStringLiteral("graph"), line.graph_index); !status)
+        return status.error();
+    if (Status status = readIndex(parser, QStringLiteral("rank"), line.rank); !status)
         return status.error();
     if (parser.isSet(QStringLiteral("theme"))) {
         ThemeChoice choice = ThemeChoice::System;

@@ -1,7 +1,8 @@
 // The command line of the window.
 #pragma once
 
-#include "analysis/settings.h"
+#include "analysis/analysis.h"
+#include "app/cli/exit_codes.h"
 #include "app/preferences.h"
 
 #include <QSize>
@@ -15,6 +16,8 @@ struct CommandLine {
     QStringList graphs; ///< absolute paths
     QStringList costs;
     Settings settings;
+    int graph_index = -1; ///< as in AnalysisRequest
+    int rank = -1;
     std::optional<ThemeChoice> theme;
     QString grab_folder; ///< empty: open the window
     QSize size = {1440, 900};
@@ -23,11 +26,10 @@ struct CommandLine {
     bool version = false;
 };
 
-/// Exit codes of all programs: formats.md, "The command line".
-enum ExitCode : int { kExitDone = 0, kExitUsage = 2, kExitUnreadable = 3, kExitPartMissing = 4 };
-
 /// Reads the arguments after the program's name. The error is one sentence.
 Result<CommandLine> parseCommandLine(const QStringList& arguments);
+/// What to open for one of the graphs.
+AnalysisRequest requestOf(const CommandLine& line, const QString& graph);
 /// Needs the application object.
 QString commandLineHelp();
 

@@ -60,10 +60,8 @@ bool waitFor(const std::function<bool()>& done, qint64 timeout_ms) {
     return true;
 }
 
-/// A view that works in the background says so with a property "busy".
 bool settled(const std::vector<View*>& views) {
-    return std::none_of(views.begin(), views.end(),
-                        [](const View* view) { return view->property("busy").toBool(); });
+    return std::none_of(views.begin(), views.end(), [](const View* view) { return view->busy(); });
 }
 
 class Grabber {
@@ -110,12 +108,7 @@ int Grabber::run() {
 
 bool Grabber::openGraph(MainWindow& window, const QString& graph) {
     error_.clear();
-    AnalysisRequest request;
-    request.graph_file = graph.toStdString();
-    for (const QString& file : line_.costs)
-        request.cost_files.push_back(file.toStdString());
-    request.settings = line_.settings;
-    window.open(std::move(request));
+    window.open(requestOf(line_, graph));
     if (!waitFor([&] { return !window.document().busy(); }, kOpenTimeoutMs))
         error_ = QStringLiteral("%1: not analysed within two minutes").arg(graph);
     if (error_.isEmpty())
@@ -225,10 +218,19 @@ void Grabber::save(QWidget& widget, const QString& name) {
 } // namespace
 
 int runGrab(const CommandLine& line) {
+    static QtMessageHandler previous;
+    // The offscreen platform says of each popup that there is no window manager.
+    previous =
+        qInstallMessageHandler([](QtMsgType type, const QMessageLogContext& place, const QString& text) {
+            if (!text.startsWith(QLatin1String("This plugin does not support")))
+                previous(type, place, text);
+        });
     QApplication::setCursorFlashTime(0);
     QApplication::setEffectEnabled(Qt::UI_AnimateMenu, false);
     QApplication::setEffectEnabled(Qt::UI_AnimateCombo, false);
-    return Grabber(line).run();
+    const int code = Grabber(line).run();
+    qInstallMessageHandler(previous);
+    return code;
 }
 
 } // namespace gs

@@ -68,7 +68,9 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
                    {Setting::BucketMode, Setting::BucketRegion, Setting::BucketCapMib});
     costs_ = new HeaderChip(tr("Costs"));
     layout->addWidget(costs_);
-    export_ = new HeaderChip(tr("Export ▾"), HeaderChip::Look::Primary);
+    export_ = new HeaderChip(QString(), HeaderChip::Look::Primary);
+    export_->setValue(tr("Export ▾"));
+    export_->setAccessibleName(tr("Export"));
     layout->addWidget(export_);
     setSnapshot(nullptr);
 }
@@ -76,7 +78,7 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
 void HeaderBar::addSettingChip(const QString& id, const QString& caption, std::vector<Setting> settings) {
     auto* chip = new HeaderChip(caption);
     chip->setObjectName(id + QStringLiteral("HeaderChip"));
-    chip->setToolTip(toQString(settingSpec(settings.front()).meaning));
+    chip->setToolTip(toQString(settingSpec(settings.front()).title));
     layout()->addWidget(chip);
     chips_.push_back({id, chip, std::move(settings)});
     const size_t index = chips_.size() - 1;

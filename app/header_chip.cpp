@@ -57,16 +57,12 @@ void HeaderChip::paintEvent(QPaintEvent*) {
                               : QPen(Qt::NoPen));
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.75, 0.75, -0.75, -0.75), 5, 5);
 
-    const bool primary = look_ == Look::Primary;
-    QRect box = rect().adjusted(kPadding, 0, -kPadding, 0);
-    if (!caption_.isEmpty()) {
-        painter.setFont(primary ? Theme::font(12, QFont::Medium) : Theme::font(11));
-        painter.setPen(primary ? theme.on_accent : theme.muted);
-        painter.drawText(box, Qt::AlignVCenter | (value_.isEmpty() ? Qt::AlignHCenter : Qt::AlignLeft),
-                         caption_);
-    }
+    const QRect box = rect().adjusted(kPadding, 0, -kPadding, 0);
+    painter.setFont(Theme::font(11));
+    painter.setPen(theme.muted);
+    painter.drawText(box, Qt::AlignVCenter | Qt::AlignLeft, caption_);
     painter.setFont(Theme::font(12, QFont::Medium));
-    painter.setPen(!isEnabled() ? theme.muted : primary ? theme.on_accent : theme.text);
+    painter.setPen(!isEnabled() ? theme.muted : look_ == Look::Primary ? theme.on_accent : theme.text);
     painter.drawText(box, Qt::AlignVCenter | Qt::AlignRight, value_);
 }
 

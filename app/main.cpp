@@ -69,6 +69,9 @@ int main(int argc, char** argv) {
     window.restoreLayout();
     window.show();
     window.document().setInitialSettings(line.settings);
-    window.openFiles(line.graphs, line.costs);
+    if (line.graphs.isEmpty())
+        window.openFiles({}, line.costs);
+    else
+        window.open(gs::requestOf(line, line.graphs.front()));
     return QApplication::exec();
 }

@@ -249,20 +249,6 @@ void MainWindow::applyTheme(ThemeChoice choice) {
         widget->update();
 }
 
-void MainWindow::statusClicked(StatusLine::Part part) {
-    switch (part) {
-    case StatusLine::Part::Hidden:
-        workspace_->show(QStringLiteral("gathers"));
-        break;
-    case StatusLine::Part::Missing:
-        workspace_->show(QStringLiteral("costs"));
-        break;
-    default:
-        workspace_->show(QStringLiteral("timeline"));
-        break;
-    }
-}
-
 void MainWindow::watchFiles() {
     if (!watcher_.files().isEmpty())
         watcher_.removePaths(watcher_.files());
@@ -321,6 +307,11 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
+    const auto letter = letter_actions_.find(event->key());
+    if (letter != letter_actions_.end() && event->modifiers() == Qt::NoModifier) {
+        letter->second->trigger();
+        return;
+    }
     // Escape closes what lies on top, one thing at a time.
     if (event->key() != Qt::Key_Escape)
         return QMainWindow::keyPressEvent(event);

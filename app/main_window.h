@@ -12,6 +12,7 @@
 #include <QTimer>
 
 #include <functional>
+#include <map>
 
 class QMenu;
 class QStackedWidget;
@@ -81,7 +82,6 @@ private:
     void busyChanged(bool busy);
     void failed(const Error& error);
     void updatePage();
-    void statusClicked(StatusLine::Part part);
     void watchFiles();
     void fileChanged(const QString& path);
 
@@ -89,6 +89,7 @@ private:
     void buildMenus();
     QAction* addCommand(QMenu* menu, const QString& id, const QString& text, const QKeySequence& keys,
                         Slot slot);
+    void addLetterCommand(QMenu* menu, const QString& id, const QString& text, Qt::Key key, Slot slot);
     void buildFileMenu(QMenu* menu);
     void buildEditMenu(QMenu* menu);
     void buildViewMenu(QMenu* menu);
@@ -102,6 +103,9 @@ private:
     void chooseFiles(const QString& title, bool costs);
     void saveWindowPicture();
     void showAbout();
+
+    // main_window_links.cpp
+    void statusClicked(StatusLine::Part part);
     void stepGather(int by);
     void focusFilter();
 
@@ -119,7 +123,8 @@ private:
     HelpOverlay* help_ = nullptr;
     QMenu* recent_menu_ = nullptr;
     QMenu* costs_menu_ = nullptr;
-    QTimer strip_delay_; ///< short jobs show no strip
+    std::map<int, QAction*> letter_actions_; ///< by key
+    QTimer strip_delay_;                     ///< short jobs show no strip
     QFileSystemWatcher watcher_;
     bool want_samples_ = true;
     RecentFile shown_; ///< files of the snapshot

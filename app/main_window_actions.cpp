@@ -13,7 +13,6 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QLineEdit>
 #include <QMenu>
 #include <QMessageBox>
 
@@ -28,6 +27,15 @@ QAction* MainWindow::addCommand(QMenu* menu, const QString& id, const QString& t
     addAction(action);
     menu->addAction(action);
     return action;
+}
+
+/// For single letters: the view in focus may want the key for itself, so it is not a shortcut of the window
+/// but what is left over (keyPressEvent). The action shows it all the same.
+void MainWindow::addLetterCommand(QMenu* menu, const QString& id, const QString& text, Qt::Key key,
+                                  Slot slot) {
+    QAction* action = addCommand(menu, id, text, key, std::move(slot));
+    removeAction(action);
+    letter_actions_[key] = action;
 }
 
 QAction* MainWindow::action(const QString& id) const {
@@ -74,7 +82,8 @@ void MainWindow::buildFileMenu(QMenu* menu) {
         document_.cancel();
         updatePage();
     });
-    addCommand(menu, QStringLiteral("close"), tr("&Close"), QKeySequence::Close, [this] { showEmpty(); });
+    addCommand(menu, QStringLiteral("close"), tr("&Close"), QKeySequence(QStringLiteral("Ctrl+W")),
+               [this] { showEmpty(); });
     menu->addSeparator();
     addCommand(menu, QStringLiteral("quit"), tr("&Quit"), QKeySequence(QStringLiteral("Ctrl+Q")),
                [this] { QWidget::close(); });
@@ -130,11 +139,12 @@ void MainWindow::buildViewMenu(QMenu* menu) {
 }
 
 void MainWindow::buildGoMenu(QMenu* menu) {
-    addCommand(menu, QStringLiteral("nextGather"), tr("&Next gather"), Qt::Key_J, [this] { stepGather(1); });
-    addCommand(menu, QStringLiteral("previousGather"), tr("&Previous gather"), Qt::Key_K,
-               [this] { stepGather(-1); });
-    addCommand(menu, QStringLiteral("filter"), tr("&Filter the gathers"), QKeySequence(QStringLiteral("/")),
-               [this] { focusFilter(); });
+    addLetterCommand(menu, QStringLiteral("nextGather"), tr("&Next gather"), Qt::Key_J,
+                     [this] { stepGather(1); });
+    addLetterCommand(menu, QStringLiteral("previousGather"), tr("&Previous gather"), Qt::Key_K,
+                     [this] { stepGather(-1); });
+    addLetterCommand(menu, QStringLiteral("filter"), tr("&Filter the gathers"), Qt::Key_Slash,
+                     [this] { focusFilter(); });
     addCommand(menu, QStringLiteral("commands"), tr("&Commands…"), QKeySequence(QStringLiteral("Ctrl+K")),
                [this] { palette_->open(); });
     menu->addSeparator();
@@ -251,34 +261,6 @@ void MainWindow::showAbout() {
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setWindowModality(Qt::NonModal);
     box->show();
-}
-
-void MainWindow::stepGather(int by) {
-    const SnapshotPtr snapshot = document_.snapshot();
-    if (!snapshot || snapshot->after.schedule->decisions.empty())
-        return;
-    const std::vector<Decision>& decisions = snapshot->after.schedule->decisions;
-    const Graph& graph = *snapshot->after.graph;
-    const auto count = static_cast<int>(decisions.size());
-    int at = by > 0 ? -1 : count;
-    if (document_.selection().kind == Selection::Kind::Gather)
-        for (int i = 0; i < count; ++i)
-            if (toQString(graph.name(decisions[static_cast<size_t>(i)].launch)) == document_.selection().name)
-                at = i;
-    at = std::clamp(at + by, 0, count - 1);
-    document_.select(
-        {Selection::Kind::Gather, toQString(graph.name(decisions[static_cast<size_t>(at)].launch))});
-}
-
-void MainWindow::focusFilter() {
-    View* gathers = workspace_->view(QStringLiteral("gathers"));
-    if (!gathers)
-        return;
-    workspace_->show(QStringLiteral("gathers"));
-    if (auto* edit = gathers->findChild<QLineEdit*>()) {
-        edit->setFocus(Qt::ShortcutFocusReason);
-        edit->selectAll();
-    }
 }
 
 } // namespace gs

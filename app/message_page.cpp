@@ -62,12 +62,12 @@ void MessagePage::showEmpty() {
 
 void MessagePage::showError(const QString& file, const Error& error) {
     title_->setText(tr("%1 could not be opened").arg(QFileInfo(file).fileName()));
-    message_->setText(toQString(error.message));
+    message_->setText(toSentence(error.message));
     const QString place = placeText(error.where);
     place_->setText(place.isEmpty() ? file : place);
     place_->setToolTip(file);
     place_->setVisible(!place_->text().isEmpty());
-    hint_->setText(toQString(error.hint));
+    hint_->setText(toSentence(error.hint));
     retry_->show();
 }
 

@@ -63,7 +63,7 @@ std::vector<Choice> choicesOf(const SettingSpec& spec) {
     std::vector<Choice> choices;
     if (spec.key == Setting::Scheduler)
         for (const SchedulerInfo& info : schedulers())
-            choices.push_back({toQString(info.name), toQString(info.meaning)});
+            choices.push_back({toQString(info.name), toSentence(info.meaning)});
     for (const std::string_view choice : spec.choices)
         choices.push_back({toQString(choice), {}});
     return choices;
@@ -101,7 +101,9 @@ void SettingPopup::addEditor(const SettingSpec& spec, const Settings& settings) 
     else
         editor = makeText(spec, toQString(settings.text(spec.key)));
     column->addWidget(editor);
-    column->addWidget(caption(toQString(spec.meaning)));
+    // The schedulers explain themselves one by one.
+    if (spec.key != Setting::Scheduler)
+        column->addWidget(caption(toSentence(spec.meaning)));
 }
 
 QWidget* SettingPopup::makeChoice(const SettingSpec& spec, const QString& current) {

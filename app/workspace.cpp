@@ -12,8 +12,8 @@ namespace gs {
 namespace {
 
 /// Column widths and row heights of the default layout, as shares of the window.
-constexpr double kLeftShare = 0.395;
-constexpr double kMiddleShare = 0.30;
+constexpr double kLeftShare = 0.43;
+constexpr double kMiddleShare = 0.285;
 constexpr double kTopShare = 0.50;
 
 } // namespace
@@ -55,9 +55,7 @@ void Workspace::placeDocks() {
     PanelDock* first[4] = {};
     const auto at = [&](DockPlace place) -> PanelDock*& { return first[static_cast<size_t>(place)]; };
     for (size_t i = 0; i < docks_.size(); ++i) {
-        docks_[i]->setFloating(false);
         addDockWidget(Qt::LeftDockWidgetArea, docks_[i]);
-        docks_[i]->show();
         if (!at(places_[i]))
             at(places_[i]) = docks_[i];
     }
@@ -77,6 +75,8 @@ void Workspace::placeDocks() {
     for (size_t i = 0; i < docks_.size(); ++i)
         if (PanelDock* host = at(places_[i]); host != docks_[i])
             tabifyDockWidget(host, docks_[i]);
+    for (PanelDock* dock : docks_)
+        dock->show();
     for (PanelDock* dock : first)
         if (dock)
             dock->raise();
@@ -84,8 +84,11 @@ void Workspace::placeDocks() {
 }
 
 void Workspace::resetLayout() {
-    for (PanelDock* dock : docks_)
+    // Unfloated while the layout still knows them: a removed dock stays a window of its own.
+    for (PanelDock* dock : docks_) {
+        dock->setFloating(false);
         removeDockWidget(dock);
+    }
     placeDocks();
     default_sizes_ = true;
     sizeDocks();

@@ -72,7 +72,7 @@ std::string escapeDot(std::string_view text, size_t max_bytes) {
 
 std::string writeLayoutDot(const LayoutGraph& picture, std::span<const LayoutSize> sizes) {
     std::string out = "digraph g {\n"
-                      "graph [rankdir=TB, ranksep=0.34, nodesep=0.2, splines=true];\n"
+                      "graph [rankdir=TB, ranksep=0.34, nodesep=0.12, splines=true];\n"
                       "node [shape=box, fixedsize=true, label=\"\"];\n"
                       "edge [arrowhead=none];\n";
     auto to = std::back_inserter(out);

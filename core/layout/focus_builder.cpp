@@ -165,7 +165,7 @@ void FocusBuilder::linkOutside() {
     for (uint32_t i = 0; i < boxes; ++i) {
         if (picture_.boxes[i].role == BoxRole::Folded)
             continue; // a window's own links are its inside
-        std::map<std::string, std::pair<bool, std::vector<NodeId>>> stubs; // label → upwards, nodes
+        std::map<PortalLabel, std::pair<bool, std::vector<NodeId>>> stubs; // upwards, nodes
         for (NodeId node : picture_.boxes[i].nodes) {
             for (NodeId input : graph_.inputs(node)) {
                 if (producerBox(input) < 0)
@@ -186,8 +186,9 @@ void FocusBuilder::linkOutside() {
             }
             ++drawn;
             LayoutBox portal;
-            portal.id = fmt::format("portal:{}:{}", picture_.boxes[i].id, label);
-            portal.title = label;
+            portal.id = fmt::format("portal:{}:{} {}", picture_.boxes[i].id, label.what, label.where);
+            portal.title = label.what;
+            portal.detail = label.where;
             portal.role = BoxRole::Portal;
             portal.position = picture_.boxes[i].position;
             portal.nodes = std::move(stub.second);

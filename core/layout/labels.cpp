@@ -1,6 +1,5 @@
 #include "layout/labels.h"
 
-#include <fmt/format.h>
 #include <map>
 
 namespace gs {
@@ -72,19 +71,17 @@ std::string_view shortModule(std::string_view module) {
     return before == std::string_view::npos ? module : module.substr(before + 1);
 }
 
-std::string portalLabel(const Graph& graph, NodeId at, NodeId other, bool up) {
+PortalLabel portalLabel(const Graph& graph, NodeId at, NodeId other, bool up) {
     std::string where(moduleOf(graph, other));
     if (where.empty())
         where = graph.name(other);
     const bool at_backward = graph.node(at).phase == Phase::Backward;
     const bool other_backward = graph.node(other).phase == Phase::Backward;
     if (graph.node(other).op == NodeOp::Placeholder)
-        return fmt::format("↑ from input {}", where);
+        return {"↑ from input", std::move(where)};
     if (up)
-        return fmt::format("↑ {} {}", at_backward && !other_backward ? "saved by" : "from", where);
-    if (other_backward && !at_backward)
-        return fmt::format("↓ saved for {}", where);
-    return fmt::format("↓ to {}", where);
+        return {at_backward && !other_backward ? "↑ saved by" : "↑ from", std::move(where)};
+    return {other_backward && !at_backward ? "↓ saved for" : "↓ to", std::move(where)};
 }
 
 } // namespace gs

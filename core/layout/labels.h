@@ -18,7 +18,12 @@ std::string_view moduleOf(const Graph& graph, NodeId id);
 std::string commonModule(const Graph& graph, std::span<const NodeId> nodes, double share = 1.0);
 /// Last two parts of a path: "layers.8.feed_forward.w1" → "feed_forward.w1".
 std::string_view shortModule(std::string_view module);
-/// "↑ saved by layers.3.attention" (forward → backward), "↑ from …", "↓ saved for …", "↓ to …".
-std::string portalLabel(const Graph& graph, NodeId at, NodeId other, bool up);
+/// What a portal says: "↑ saved by" (forward → backward), "↑ from", "↓ saved for", "↓ to", and the module or
+/// node at its other end.
+struct PortalLabel {
+    std::string what, where;
+    auto operator<=>(const PortalLabel&) const = default;
+};
+PortalLabel portalLabel(const Graph& graph, NodeId at, NodeId other, bool up);
 
 } // namespace gs

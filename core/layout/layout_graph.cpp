@@ -63,11 +63,16 @@ LayoutBox makePortal(const LayoutGraph& picture, const Graph& graph, uint32_t ow
         if (!picture.boxes[index].nodes.empty())
             portal.nodes.push_back(picture.boxes[index].nodes.front());
     }
-    portal.title = others.size() > 1 ? fmt::format("{} {} links", up ? "↑" : "↓",
-                                                   formatCount(static_cast<int64_t>(others.size())))
-                   : at.nodes.empty() || other.nodes.empty()
-                       ? fmt::format("{} {}", up ? "↑" : "↓", other.title)
-                       : portalLabel(graph, at.nodes.front(), other.nodes.front(), up);
+    const char* arrow = up ? "↑" : "↓";
+    if (others.size() > 1) {
+        portal.title = fmt::format("{} {} links", arrow, formatCount(static_cast<int64_t>(others.size())));
+    } else if (at.nodes.empty() || other.nodes.empty()) {
+        portal.title = fmt::format("{} {}", arrow, other.title);
+    } else {
+        PortalLabel label = portalLabel(graph, at.nodes.front(), other.nodes.front(), up);
+        portal.title = std::move(label.what);
+        portal.detail = other.module.empty() ? std::move(label.where) : other.title;
+    }
     return portal;
 }
 

@@ -25,6 +25,18 @@ int64_t StepCurve::at(int64_t time_ns) const {
     return after == times_.begin() ? 0 : high_.value(static_cast<size_t>(after - times_.begin()) - 1);
 }
 
+std::pair<int64_t, int64_t> StepCurve::extremes(int64_t begin_ns, int64_t end_ns) const {
+    const int64_t entry = at(begin_ns);
+    const auto first = std::upper_bound(times_.begin(), times_.end(), begin_ns);
+    const auto last = std::lower_bound(first, times_.end(), end_ns);
+    if (first == last)
+        return {entry, entry};
+    const size_t from = static_cast<size_t>(first - times_.begin());
+    const size_t to = static_cast<size_t>(last - times_.begin());
+    return {std::min(entry, low_.value(low_.best(from, to))),
+            std::max(entry, high_.value(high_.best(from, to)))};
+}
+
 std::vector<CurveColumn> StepCurve::query(int64_t begin_ns, int64_t end_ns, int64_t column_ns) const {
     std::vector<CurveColumn> columns;
     if (empty() || begin_ns >= end_ns)

@@ -4,6 +4,7 @@
 #include "lod/range_tree.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace gs {
@@ -32,6 +33,8 @@ public:
     int64_t peak() const { return peak_; }
     /// Value at a time; 0 before the first point.
     int64_t at(int64_t time_ns) const;
+    /// Lowest and highest value within [begin, end), the value on entry included. O(log n).
+    std::pair<int64_t, int64_t> extremes(int64_t begin_ns, int64_t end_ns) const;
     /// The columns of [begin, end), each `column_ns` long, in which the curve changes, plus one at the
     /// start. O(columns · log n), and never more columns than there are changes.
     std::vector<CurveColumn> query(int64_t begin_ns, int64_t end_ns, int64_t column_ns) const;

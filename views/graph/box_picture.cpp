@@ -9,11 +9,14 @@ namespace gs {
 
 namespace {
 
-constexpr double kTextPad = 12;  ///< left and right of the text
-constexpr double kMaxText = 196; ///< longer texts take two lines, then are elided
-constexpr double kMinWidth = 132;
-constexpr double kOneLine = 34, kTwoLines = 44, kParameterHeight = 28, kPortalHeight = 22;
-constexpr double kMoveMargin = 30; ///< room for the arrow of a move, left of the boxes
+constexpr double kTextPad = 12;        ///< left and right of the text
+constexpr double kMaxText = 156;       ///< longer texts take two lines, then are elided
+constexpr double kMaxTextBeside = 108; ///< where boxes stand beside each other
+constexpr double kMaxPortalText = 92;
+constexpr double kMinWidth = 100;
+constexpr double kOneLine = 34, kTwoLines = 44, kParameterHeight = 28, kPortalHeight = 22,
+                 kPortalTwoLines = 32;
+constexpr double kMoveMargin = 24; ///< room for the arrow of a move, left of the boxes
 constexpr double kLegible = 0.5;   ///< below this scale texts are left out
 constexpr int kTitlePixels = 12, kDetailPixels = 11;
 
@@ -38,29 +41,49 @@ QPainterPath toPath(const std::vector<LayoutPoint>& points) {
 
 } // namespace
 
+namespace {
+
+/// Cut to `room`. The end of a module path tells more than its beginning.
+QString elided(const QFontMetricsF& metrics, const QString& text, double room) {
+    const bool path = text.contains(QLatin1Char('.')) && !text.contains(QLatin1Char(' '));
+    QString out = metrics.elidedText(text, path ? Qt::ElideLeft : Qt::ElideRight, room);
+    if (out.startsWith(QStringLiteral("\u2026.")))
+        out.remove(1, 1);
+    return out;
+}
+
+} // namespace
+
 MeasuredBoxes measureBoxes(const LayoutGraph& picture) {
     MeasuredBoxes out;
     const QFontMetricsF detail_metrics(Theme::font(kDetailPixels));
+    const bool column = std::any_of(picture.links.begin(), picture.links.end(),
+                                    [](const LayoutLink& link) { return link.spine; });
     double widest = kMinWidth;
     for (const LayoutBox& box : picture.boxes) {
         const QFontMetricsF metrics(titleFont(box.role));
         const QString title = fromStd(box.title), detail = fromStd(box.detail);
-        const QString line = detail.isEmpty() ? title : title + QStringLiteral(" · ") + detail;
+        const QString separator =
+            detail.startsWith(QChar(0x2192)) ? QStringLiteral(" ") : QStringLiteral(" · ");
+        const QString line = detail.isEmpty() ? title : title + separator + detail;
+        const double room = !column                       ? kMaxTextBeside
+                            : box.role == BoxRole::Portal ? kMaxPortalText
+                                                          : kMaxText;
         BoxText text;
         double width = metrics.horizontalAdvance(line);
-        if (detail.isEmpty() || width <= kMaxText) {
-            text.title = width <= kMaxText ? line : metrics.elidedText(line, Qt::ElideMiddle, kMaxText);
+        if (detail.isEmpty() || width <= room) {
+            text.title = width <= room ? line : elided(metrics, line, room);
             width = metrics.horizontalAdvance(text.title);
         } else {
             text.two_lines = true;
-            text.title = metrics.elidedText(title, Qt::ElideMiddle, kMaxText);
-            text.detail = detail_metrics.elidedText(detail, Qt::ElideMiddle, kMaxText);
+            text.title = elided(metrics, title, room);
+            text.detail = elided(detail_metrics, detail, room);
             width = std::max(metrics.horizontalAdvance(text.title),
                              detail_metrics.horizontalAdvance(text.detail));
         }
         width = std::ceil(width) + 2 * kTextPad;
-        const double height = box.role == BoxRole::Portal      ? kPortalHeight
-                              : text.two_lines                 ? kTwoLines
+        const double height = box.role == BoxRole::Portal ? (text.two_lines ? kPortalTwoLines : kPortalHeight)
+                              : text.two_lines            ? kTwoLines
                               : box.role == BoxRole::Parameter ? kParameterHeight
                                                                : kOneLine;
         if (box.role != BoxRole::Portal)
@@ -150,11 +173,18 @@ BoxPicture::BoxPicture(LayoutGraph graph, MeasuredBoxes measured, Placement plac
 }
 
 double BoxPicture::focusY() const {
-    for (size_t i = 0; i < boxes_.size(); ++i) {
+    const int box = mainBox();
+    return box >= 0 && graph_.boxes[static_cast<size_t>(box)].focus
+               ? boxes_[static_cast<size_t>(box)].center().y()
+               : -1;
+}
+
+int BoxPicture::mainBox() const {
+    for (size_t i = 0; i < graph_.boxes.size(); ++i) {
         if (graph_.boxes[i].focus)
-            return boxes_[i].center().y();
+            return static_cast<int>(i);
     }
-    return -1;
+    return boxes_.empty() ? -1 : 0;
 }
 
 bool BoxPicture::hasLinks(LinkKind kind) const {
@@ -222,12 +252,12 @@ QRectF BoxPicture::titleRect(size_t box) const {
     const QRectF inner = boxes_[box].adjusted(kTextPad - 2, 0, -(kTextPad - 2), 0);
     if (!texts_[box].two_lines)
         return inner;
-    return {inner.left(), inner.top() + 5, inner.width(), 18};
+    return {inner.left(), inner.center().y() - 17, inner.width(), 18};
 }
 
 QRectF BoxPicture::detailRect(size_t box) const {
     const QRectF inner = boxes_[box].adjusted(kTextPad - 2, 0, -(kTextPad - 2), 0);
-    return {inner.left(), inner.top() + 23, inner.width(), 16};
+    return {inner.left(), inner.center().y() + 1, inner.width(), 15};
 }
 
 /// From where the launch was, left of the boxes, to where it is now.
@@ -236,16 +266,10 @@ QPainterPath BoxPicture::movePath() const {
     const double to = focusY();
     if (move_from_y_ < 0 || to < 0 || std::abs(move_from_y_ - to) < 4)
         return path;
-    for (size_t i = 0; i < boxes_.size(); ++i) {
-        if (!graph_.boxes[i].focus)
-            continue;
-        const double x = boxes_[i].left() - 3;
-        const double bow = x - (kMoveMargin - 6) * 1.25;
-        path.moveTo(x, move_from_y_);
-        path.cubicTo(bow, move_from_y_ + (to - move_from_y_) * 0.2, bow, to - (to - move_from_y_) * 0.2, x,
-                     to);
-        break;
-    }
+    const double x = boxes_[static_cast<size_t>(mainBox())].left() - 3;
+    const double bow = x - (kMoveMargin - 6) * 1.25;
+    path.moveTo(x, move_from_y_);
+    path.cubicTo(bow, move_from_y_ + (to - move_from_y_) * 0.2, bow, to - (to - move_from_y_) * 0.2, x, to);
     return path;
 }
 
@@ -319,21 +343,21 @@ void BoxPicture::paintBox(QPainter& painter, const GraphCamera& camera, size_t i
     }
     if (camera.sy < kLegible)
         return;
-    QFont font = titleFont(box.role);
-    font.setPixelSize(std::max(1, static_cast<int>(font.pixelSize() * camera.sy + 0.01)));
-    painter.setFont(font);
+    // The painter scales the text, not the font size, so that it fills its box alike at every zoom.
+    painter.save();
+    painter.translate(camera.ox, camera.oy);
+    painter.scale(camera.sx, camera.sy);
+    painter.setFont(titleFont(box.role));
     painter.setPen(style.text);
-    painter.drawText(camera.map(titleRect(index)), Qt::AlignCenter | Qt::TextSingleLine, texts_[index].title);
+    painter.drawText(titleRect(index), Qt::AlignCenter | Qt::TextSingleLine, texts_[index].title);
     if (texts_[index].two_lines) {
-        QFont small = Theme::font(kDetailPixels);
-        small.setPixelSize(std::max(1, static_cast<int>(kDetailPixels * camera.sy + 0.01)));
-        painter.setFont(small);
+        painter.setFont(Theme::font(kDetailPixels));
         QColor colour = style.text;
         colour.setAlphaF(0.82F);
         painter.setPen(colour);
-        painter.drawText(camera.map(detailRect(index)), Qt::AlignCenter | Qt::TextSingleLine,
-                         texts_[index].detail);
+        painter.drawText(detailRect(index), Qt::AlignCenter | Qt::TextSingleLine, texts_[index].detail);
     }
+    painter.restore();
 }
 
 void BoxPicture::paintMove(QPainter& painter, const GraphCamera& camera, const Theme& theme) const {

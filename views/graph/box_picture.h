@@ -38,6 +38,7 @@ public:
 
     QRectF bounds() const override { return bounds_; }
     bool fitsWidth() const override { return false; }
+    int mainBox() const override;
     int boxCount() const override { return static_cast<int>(boxes_.size()); }
     QRectF boxRect(int box) const override { return boxes_[static_cast<size_t>(box)]; }
     int boxAt(QPointF point, QSizeF slack) const override;

@@ -12,7 +12,8 @@ namespace gs {
 
 namespace {
 
-constexpr double kMargin = 10;
+constexpr double kMargin = 6;
+constexpr double kReadable = 0.55; ///< a new picture that would be smaller scrolls instead
 constexpr double kZoomStep = 1.2;
 constexpr double kHitSlackPixels = 3;
 
@@ -32,12 +33,18 @@ void GraphCanvas::setPicture(GraphPicturePtr picture, bool keep_view) {
     minimap_->forget();
     const bool lanes = picture_ && picture_->fitsWidth();
     minimap_->setVisible(lanes);
+    setVerticalScrollBarPolicy(lanes ? Qt::ScrollBarAlwaysOff : Qt::ScrollBarAsNeeded); // the map scrolls
+    setHorizontalScrollBarPolicy(lanes ? Qt::ScrollBarAlwaysOff : Qt::ScrollBarAsNeeded);
     setViewportMargins(0, 0, lanes ? GraphMinimap::kWidth + 4 : 0, 0);
     if (keep_view && picture_) {
         zoom_ = std::clamp(zoom_, minZoom(), kMaxZoom);
         updateScrollBars();
     } else {
         fit();
+        if (picture_ && !picture_->fitsWidth() && zoom_ < kReadable) {
+            zoomTo(kReadable, {0, 0});
+            centreOn(picture_->mainBox());
+        }
     }
     viewport()->update();
 }
@@ -233,10 +240,7 @@ void GraphCanvas::paintEvent(QPaintEvent*) {
 }
 
 void GraphCanvas::resizeEvent(QResizeEvent*) {
-    minimap_->setGeometry(width() - GraphMinimap::kWidth -
-                              verticalScrollBar()->sizeHint().width() *
-                                  (verticalScrollBar()->isVisible() ? 1 : 0),
-                          0, GraphMinimap::kWidth, viewport()->height());
+    minimap_->setGeometry(width() - GraphMinimap::kWidth, 0, GraphMinimap::kWidth, viewport()->height());
     minimap_->forget();
     if (fitted_)
         fit();

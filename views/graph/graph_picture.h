@@ -53,6 +53,8 @@ public:
     /// Height in pixels of a strip at the top that stays while the rest scrolls.
     virtual double stickyHeight() const { return 0; }
     virtual int boxCount() const = 0;
+    /// Box that a picture too large for its canvas starts at.
+    virtual int mainBox() const { return boxCount() > 0 ? 0 : -1; }
     virtual QRectF boxRect(int box) const = 0;
     /// Box at a point, with `slack` around small boxes; -1 = none.
     virtual int boxAt(QPointF point, QSizeF slack) const = 0;

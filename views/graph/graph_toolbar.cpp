@@ -11,9 +11,7 @@
 
 namespace gs {
 
-GraphToolbar::GraphToolbar(QWidget* parent)
-    : QWidget(parent), modes_(new QButtonGroup(this)), link_(new QToolButton(this)),
-      fit_(new QToolButton(this)), search_(new QLineEdit(this)), matches_(new QLabel(this)) {
+GraphToolbar::GraphToolbar(QWidget* parent) : QWidget(parent), modes_(new QButtonGroup(this)) {
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
@@ -27,10 +25,15 @@ GraphToolbar::GraphToolbar(QWidget* parent)
         button->setToolTip(tips[i]);
         button->setCheckable(true);
         button->setProperty("segment", true);
+        button->setFocusPolicy(Qt::TabFocus);
         modes_->addButton(button, i);
         layout->addWidget(button);
     }
     modes_->button(0)->setChecked(true);
+    matches_ = new QLabel(this);
+    search_ = new QLineEdit(this);
+    link_ = new QToolButton(this);
+    fit_ = new QToolButton(this);
     layout->addStretch(1);
     link_->setText(tr("Link"));
     link_->setToolTip(tr("Before and after scroll and zoom together"));
@@ -47,6 +50,8 @@ GraphToolbar::GraphToolbar(QWidget* parent)
     for (QWidget* widget : {static_cast<QWidget*>(matches_), static_cast<QWidget*>(search_),
                             static_cast<QWidget*>(link_), static_cast<QWidget*>(fit_)})
         layout->addWidget(widget);
+    link_->setFocusPolicy(Qt::TabFocus);
+    fit_->setFocusPolicy(Qt::TabFocus);
     matches_->setObjectName(QStringLiteral("matches"));
     connect(modes_, &QButtonGroup::idClicked, this,
             [this](int id) { emit modeChosen(static_cast<GraphMode>(id)); });

@@ -42,10 +42,10 @@ protected:
 
 private:
     QButtonGroup* modes_;
-    QToolButton* link_;
-    QToolButton* fit_;
-    QLineEdit* search_;
-    QLabel* matches_;
+    QLabel* matches_ = nullptr;
+    QLineEdit* search_ = nullptr;
+    QToolButton* link_ = nullptr;
+    QToolButton* fit_ = nullptr;
 };
 
 } // namespace gs

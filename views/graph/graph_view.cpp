@@ -235,7 +235,7 @@ void GraphView::showLanes() {
         showPictures(nullptr, nullptr);
     else
         showPictures(std::make_shared<LanePicture>(result_.before_lanes),
-             std::make_shared<LanePicture>(result_.after_lanes));
+                     std::make_shared<LanePicture>(result_.after_lanes));
 }
 
 void GraphView::showPictures(GraphPicturePtr before, GraphPicturePtr after) {

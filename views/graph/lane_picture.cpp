@@ -1,6 +1,5 @@
 #include "views/graph/lane_picture.h"
 
-#include "layout/labels.h"
 #include "views/graph/box_picture.h"
 
 #include <QCoreApplication>
@@ -204,23 +203,36 @@ void LanePicture::paintBands(QPainter& painter, const GraphCamera& camera, const
     }
 }
 
-void LanePicture::paintText(QPainter& painter, const QRectF& rect, uint32_t row, const Theme& theme) const {
+void LanePicture::paintText(QPainter& painter, const GraphCamera& camera, uint32_t row,
+                            const Theme& theme) const {
     const NodeId node = lanes_->order[row];
-    const Graph& graph = *lanes_->graph;
-    const std::string_view name = graph.name(node);
+    const std::string_view name = lanes_->graph->name(node);
+    const QString text = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
     const QFontMetricsF metrics(painter.font());
-    const double room = rect.width() - 8;
-    QString text = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-    if (metrics.horizontalAdvance(text) > room) { // a short word says more than half a name
-        if (graph.node(node).op != NodeOp::Placeholder)
-            text = QString::fromStdString(opLabel(graph, node));
-        text = metrics.elidedText(text, Qt::ElideRight, room);
-    }
+    const QRectF box = camera.map(boxRect(static_cast<int>(row)));
+    const double width = metrics.horizontalAdvance(text);
     const LaneShade shade = lanes_->shades[row];
     const bool filled =
         shade == LaneShade::Gather || shade == LaneShade::Collective || shade == LaneShade::Compute;
-    painter.setPen(filled ? theme.on_accent : theme.text);
-    painter.drawText(rect.adjusted(4, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, text);
+    if (width + 8 <= box.width()) {
+        painter.setPen(filled ? theme.on_accent : theme.text);
+        painter.drawText(box.adjusted(4, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
+                         text);
+        return;
+    }
+    // A row holds one box only: where the box is too narrow, the text stands beside it.
+    const double left = camera.map(QPointF(0, 0)).x(), right = camera.map(QPointF(kWidth, 0)).x();
+    const bool before = width > right - box.right() - 4 && box.left() - left > right - box.right();
+    const double room = before ? box.left() - 4 - left : right - box.right() - 4;
+    const QString shown = metrics.elidedText(text, Qt::ElideMiddle, room);
+    const double shown_width = std::min(room, metrics.horizontalAdvance(shown));
+    const QRectF rect(before ? box.left() - 4 - shown_width : box.right() + 4, box.top(), shown_width,
+                      box.height());
+    QColor behind = theme.panel;
+    behind.setAlphaF(0.8F);
+    painter.fillRect(rect, behind);
+    painter.setPen(theme.text);
+    painter.drawText(rect, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, shown);
 }
 
 void LanePicture::paintBoxes(QPainter& painter, const GraphCamera& camera, Rows rows, const GraphMarks& marks,
@@ -244,7 +256,7 @@ void LanePicture::paintBoxes(QPainter& painter, const GraphCamera& camera, Rows 
         painter.setPen(outlined ? QPen(theme.border, 1) : QPen(Qt::NoPen));
         painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
         if (text)
-            paintText(painter, rect, row, theme);
+            paintText(painter, camera, row, theme);
         painter.setPen(Qt::NoPen);
         painter.setBrush(outlined ? theme.muted : theme.on_accent);
         const double x = rect.right() - 5;
@@ -331,9 +343,9 @@ void LanePicture::paintMoves(QPainter& painter, const GraphCamera& camera, Rows 
             continue;
         const QRectF to = camera.map(boxRect(static_cast<int>(move.row)));
         const double x = to.left() - 2;
-        const double bow = std::min(34.0, 8 + 0.04 * std::abs(to.center().y() - camera.sy));
         const double y0 = clampY(camera.oy + move.from_row * kRowHeight * camera.sy, clip);
         const double y1 = clampY(to.center().y(), clip);
+        const double bow = std::min(34.0, 8 + 0.06 * std::abs(y1 - y0));
         QPainterPath path(QPointF(x, y0));
         path.cubicTo(x - bow, y0, x - bow, y1, x, y1);
         QColor colour = theme.accent;
@@ -414,11 +426,13 @@ void LanePicture::paint(QPainter& painter, const GraphCamera& camera, const QRec
         if (kRowHeight * camera.sy >= kLinkRow)
             paintLinks(painter, camera, rows, theme);
         paintTransfers(painter, camera, rows, clip, theme);
-        paintBoxes(painter, camera, rows, marks, theme);
     }
     painter.setRenderHint(QPainter::Antialiasing, true);
     paintMoves(painter, camera, rows, marks, clip, theme);
     paintOwnLinks(painter, camera, marks.cursor >= 0 ? marks.cursor : marks.selected, clip, theme);
+    if (camera.sy >= kBandScale)
+        paintBoxes(painter, camera, rows, marks, theme);
+    painter.setRenderHint(QPainter::Antialiasing, true);
     if (marks.hovered >= 0 && camera.sy >= kBandScale)
         paintRing(painter, camera, marks.hovered, QPen(theme.accent, 1));
     if (marks.selected >= 0)

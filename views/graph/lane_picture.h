@@ -38,7 +38,7 @@ private:
     Rows visibleRows(const GraphCamera& camera, const QRectF& clip) const;
     void paintBoxes(QPainter& painter, const GraphCamera& camera, Rows rows, const GraphMarks& marks,
                     const Theme& theme) const;
-    void paintText(QPainter& painter, const QRectF& rect, uint32_t row, const Theme& theme) const;
+    void paintText(QPainter& painter, const GraphCamera& camera, uint32_t row, const Theme& theme) const;
     void paintLinks(QPainter& painter, const GraphCamera& camera, Rows rows, const Theme& theme) const;
     void paintTransfers(QPainter& painter, const GraphCamera& camera, Rows rows, const QRectF& clip,
                         const Theme& theme) const;

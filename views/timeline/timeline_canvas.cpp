@@ -330,7 +330,7 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
     paintScene(painter, scene(), Theme::current());
     if (!data_->bands.empty())
         paintOverlay(painter);
-    if (hasFocus()) {
+    if (focus_frame_) {
         QColor line = Theme::current().accent;
         line.setAlphaF(0.5F);
         painter.setPen(line);

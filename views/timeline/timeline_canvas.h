@@ -68,6 +68,8 @@ protected:
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     enum class Drag : uint8_t { None, Press, Range, Pan };
@@ -97,6 +99,7 @@ private:
     TimeRange range_;
     double gutter_ = 110;
     bool critical_path_ = false;
+    bool focus_frame_ = false; ///< the keyboard brought the focus here
     std::optional<TimeRange> marked_;
     mutable std::optional<TimelineScene> scene_;
     RangeBox* box_ = nullptr;

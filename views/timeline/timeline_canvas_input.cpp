@@ -184,6 +184,19 @@ void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event) {
     menu.exec(event->globalPos());
 }
 
+void TimelineCanvas::focusInEvent(QFocusEvent* event) {
+    QAbstractScrollArea::focusInEvent(event);
+    focus_frame_ = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason ||
+                   event->reason() == Qt::ShortcutFocusReason;
+    viewport()->update();
+}
+
+void TimelineCanvas::focusOutEvent(QFocusEvent* event) {
+    QAbstractScrollArea::focusOutEvent(event);
+    focus_frame_ = false;
+    viewport()->update();
+}
+
 bool TimelineCanvas::navigationKey(int key) {
     const double width = axis().width();
     QScrollBar* lanes = verticalScrollBar();

@@ -46,20 +46,22 @@ std::vector<TimelineLane> commLanes(const TimelineBand& band, const std::vector<
     const Timeline& timeline = band.timeline();
     std::vector<std::vector<Slice>> slices(timeline.streams.size());
     std::vector<int32_t> size(timeline.streams.size(), 0);
+    std::vector<bool> gathers(timeline.streams.size(), false);
     for (const Transfer& transfer : timeline.transfers) {
         const Collective& item = band.collectives()[static_cast<size_t>(transfer.collective)];
         const bool marked = item.launch != kNoNode && on_path[item.launch];
         const SliceKind kind = item.weight_gather ? SliceKind::Gather : SliceKind::OtherComm;
         slices[transfer.stream].push_back(makeSlice(transfer.start_ns, transfer.end_ns,
                                                     static_cast<size_t>(transfer.collective), kind, marked));
+        gathers[transfer.stream] = gathers[transfer.stream] || item.weight_gather;
         size[transfer.stream] = std::max(size[transfer.stream], item.group_size);
     }
     std::vector<TimelineLane> lanes;
     for (size_t i = 0; i < slices.size(); ++i) {
         TimelineLane lane;
         lane.kind = TimelineLane::Kind::Comm;
-        lane.label = groupLabel(band.graph(), timeline.streams[i].group, size[i]);
-        lane.tip = groupTip(band.graph(), timeline.streams[i], slices[i].size(), size[i]);
+        lane.label = groupLabel(band.graph(), timeline.streams[i].group, size[i], gathers[i]);
+        lane.tip = groupTip(band.graph(), timeline.streams[i], slices[i].size(), lane.label);
         lane.slices = SliceIndex(std::move(slices[i]));
         lanes.push_back(std::move(lane));
     }
@@ -119,7 +121,6 @@ std::shared_ptr<const TimelineData> TimelineData::build(SnapshotPtr snapshot) {
             for (const Slice& slice : lane.slices.slices())
                 data->has_[slice.category] = true;
         }
-        data->peak_bytes = std::max(data->peak_bytes, data->bands.back().live_bytes.peak());
     };
     add(snapshot->before, TimelineText::tr("before"));
     add(snapshot->after, TimelineText::tr("after"));

@@ -62,7 +62,6 @@ struct TimelineData {
     SnapshotPtr snapshot;
     std::vector<TimelineBand> bands; ///< before, after; only those that have a timeline
     int64_t end_ns = 0;              ///< the longest step
-    int64_t peak_bytes = 0;          ///< of all bands
 
     /// Never null; without a snapshot there are no bands. O(n).
     static std::shared_ptr<const TimelineData> build(SnapshotPtr snapshot);

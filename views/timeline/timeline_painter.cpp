@@ -11,8 +11,9 @@ namespace gs {
 
 namespace {
 
-constexpr double kRoundedPx = 8; ///< narrower marks have square corners
-constexpr double kHatchPx = 6;   ///< distance of the hatch lines of a stall
+constexpr double kRoundedPx = 8;     ///< narrower marks have square corners
+constexpr qsizetype kLeastLabel = 6; ///< characters of an elided label, else it says nothing
+constexpr double kHatchPx = 6;       ///< distance of the hatch lines of a stall
 
 QColor faded(QColor color, double alpha) {
     color.setAlphaF(static_cast<float>(color.alphaF() * alpha));
@@ -51,7 +52,7 @@ public:
         p_.setClipRect(QRectF(all.left(), scene_.plot.top(), all.width(), scene_.plot.height()));
         rects(SceneRole::LaneBackground);
         lines();
-        paths(SceneRole::LiveBytesArea);
+        rects(SceneRole::LiveBytesArea);
         marks();
         sliceLabels();
         paths(SceneRole::LiveBytes);
@@ -106,6 +107,8 @@ private:
                 continue;
             if (role == SceneRole::LaneBackground) {
                 p_.fillRect(snapped(item.rect), theme_.dark ? theme_.window : faded(theme_.field, 0.7));
+            } else if (role == SceneRole::LiveBytesArea) {
+                area(item.rect);
             } else if (role == SceneRole::Window) {
                 outlined(item.rect, faded(theme_.accent, theme_.dark ? 0.18 : 0.12), theme_.accent, 1, 4);
             } else if (role == SceneRole::Selected) {
@@ -149,28 +152,41 @@ private:
         }
     }
 
+    void area(const QRectF& rect) {
+        const double left = snap(rect.left());
+        const double right = snap(rect.right());
+        if (right > left) // neighbours share their edge, so that nothing is painted twice
+            p_.fillRect(QRectF(left, rect.top(), right - left, rect.height()),
+                        faded(theme_.live_bytes, 0.10));
+    }
+
     void paths(SceneRole role) {
         for (const ScenePath& item : scene_.paths) {
             if (item.role != role)
                 continue;
             p_.setRenderHint(QPainter::Antialiasing, true);
-            if (role == SceneRole::LiveBytesArea) {
-                p_.setPen(Qt::NoPen);
-                p_.setBrush(faded(theme_.live_bytes, 0.10));
-                p_.drawPolygon(item.points);
+            if (role == SceneRole::LiveBytes) {
+                curve(item.points);
             } else {
-                const bool curve = role == SceneRole::LiveBytes;
-                QPen pen(curve ? theme_.live_bytes : theme_.accent, curve ? 1.3 : 1.5);
+                QPen pen(theme_.accent, 1.5);
                 pen.setJoinStyle(Qt::RoundJoin);
                 if (role == SceneRole::Launch)
                     pen.setDashPattern({2, 2});
                 p_.setPen(pen);
                 p_.setBrush(Qt::NoBrush);
                 p_.drawPolyline(item.points);
-                if (!curve)
-                    arrowHead(item.points);
+                arrowHead(item.points);
             }
             p_.setRenderHint(QPainter::Antialiasing, false);
+        }
+    }
+
+    /// As rectangles: the raster engine takes half a second for a smooth line of some thousand corners.
+    void curve(const QPolygonF& points) {
+        constexpr double kHalf = 0.65;
+        for (qsizetype i = 1; i < points.size(); ++i) {
+            const QRectF line = QRectF(points[i - 1], points[i]).normalized();
+            p_.fillRect(line.adjusted(-kHalf, -kHalf, kHalf, kHalf), theme_.live_bytes);
         }
     }
 
@@ -274,7 +290,7 @@ private:
         QString shown = item.text;
         if (metrics.horizontalAdvance(shown) > item.rect.width()) {
             shown = metrics.elidedText(shown, Qt::ElideRight, item.rect.width());
-            if (shown.size() < 3)
+            if (item.role == SceneRole::SliceLabel && shown.size() < kLeastLabel)
                 return;
         }
         place(item, shown, metrics);

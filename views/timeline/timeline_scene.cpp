@@ -26,6 +26,7 @@ public:
                        std::max(0.0, request.size.height() - kHeaderHeight - kRulerHeight)};
         scene_.show_path = request.critical_path;
         layout_ = layoutTimeline(data, scene_.plot.height());
+        scaleBytes();
     }
 
     TimelineScene build() {
@@ -105,10 +106,8 @@ private:
         scene_.lanes.push_back({band, lane, rect, scene_.marks.size(), scene_.marks.size()});
         if (curve) {
             liveBytes(data_.bands[band], rect);
-            scene_.texts.push_back(
-                {QRectF(label.left(), rect.top() + 14, label.width(), 14),
-                 TimelineText::tr("peak %1").arg(bytesText(data_.bands[band].live_bytes.peak())),
-                 SceneRole::LaneNote});
+            scene_.texts.push_back({QRectF(label.left(), rect.top() + 14, label.width(), 14),
+                                    bytesNote(data_.bands[band]), SceneRole::LaneNote});
             return;
         }
         const double end = stepEnd(band);
@@ -168,32 +167,62 @@ private:
         scene_.texts.push_back({rect.adjusted(5, 0, -4, 0), text, SceneRole::SliceLabel});
     }
 
+    /// One scale for all bands: from zero, unless what is visible would be a flat line then.
+    void scaleBytes() {
+        bytes_low_ = INT64_MAX;
+        for (const TimelineBand& band : data_.bands) {
+            const int64_t end = std::min(request_.range.end_ns, band.timeline().step_ns);
+            if (band.live_bytes.empty() || end <= request_.range.begin_ns)
+                continue;
+            const auto [low, high] = band.live_bytes.extremes(request_.range.begin_ns, end);
+            bytes_low_ = std::min(bytes_low_, low);
+            bytes_high_ = std::max(bytes_high_, high);
+        }
+        if (bytes_low_ < bytes_high_ / 2 || bytes_low_ >= bytes_high_)
+            bytes_low_ = 0;
+    }
+
+    /// The peak where the lanes' scale reaches up to it, else the scale.
+    QString bytesNote(const TimelineBand& band) const {
+        const bool whole = std::all_of(data_.bands.begin(), data_.bands.end(), [&](const TimelineBand& item) {
+            return item.live_bytes.peak() <= bytes_high_;
+        });
+        if (whole && bytes_low_ == 0)
+            return TimelineText::tr("peak %1").arg(bytesText(band.live_bytes.peak()));
+        const QString low = bytes_low_ == 0 ? QStringLiteral("0") : bytesText(bytes_low_);
+        return QStringLiteral("%1 – %2").arg(low, bytesText(bytes_high_));
+    }
+
     void liveBytes(const TimelineBand& band, const QRectF& rect) {
         const auto columns =
             band.live_bytes.query(request_.range.begin_ns, request_.range.end_ns, axis_.span(1));
-        if (columns.empty() || data_.peak_bytes <= 0)
+        if (columns.empty() || bytes_high_ <= bytes_low_)
             return;
         const auto y = [&](int64_t value) {
-            return rect.bottom() -
-                   (rect.height() - 3) * static_cast<double>(value) / static_cast<double>(data_.peak_bytes);
+            return rect.bottom() - (rect.height() - 3) * static_cast<double>(value - bytes_low_) /
+                                       static_cast<double>(bytes_high_ - bytes_low_);
         };
+        const int64_t step_end = std::min(request_.range.end_ns, band.timeline().step_ns);
         QPolygonF points;
-        for (const CurveColumn& column : columns) {
+        for (size_t i = 0; i < columns.size(); ++i) {
+            const CurveColumn& column = columns[i];
             const double x = rect.left() + axis_.pixelOf(column.begin_ns);
-            if (!points.isEmpty())
+            const int64_t until = i + 1 < columns.size() ? columns[i + 1].begin_ns : step_end;
+            const double next = std::max(x, rect.left() + axis_.pixelOf(until));
+            if (i > 0)
                 points << QPointF(x, y(column.first));
             if (column.high > std::max(column.first, column.last))
                 points << QPointF(x, y(column.high));
             if (column.low < std::min(column.first, column.last))
                 points << QPointF(x, y(column.low));
             points << QPointF(x, y(column.last));
+            if (i + 1 == columns.size())
+                points << QPointF(next, y(column.last));
+            // An area stands for an amount only if it begins at zero.
+            if (bytes_low_ == 0 && column.last > 0)
+                scene_.rects.push_back({QRectF(QPointF(x, y(column.last)), QPointF(next, rect.bottom())),
+                                        SceneRole::LiveBytesArea});
         }
-        const int64_t step_end = std::min(request_.range.end_ns, band.timeline().step_ns);
-        const double end = std::max(points.back().x(), rect.left() + axis_.pixelOf(step_end));
-        points << QPointF(end, points.back().y());
-        QPolygonF area = points;
-        area << QPointF(end, rect.bottom()) << QPointF(points.front().x(), rect.bottom());
-        scene_.paths.push_back({area, SceneRole::LiveBytesArea});
         scene_.paths.push_back({points, SceneRole::LiveBytes});
     }
 
@@ -224,6 +253,8 @@ private:
     const SceneRequest& request_;
     TimeAxis axis_;
     TimelineLayout layout_;
+    int64_t bytes_low_ = 0; ///< bottom of the live-bytes lanes
+    int64_t bytes_high_ = 0;
     TimelineScene scene_;
 };
 

@@ -21,8 +21,8 @@ enum class SceneRole : uint8_t {
     BandLine,       ///< line between the bands
     Wait,           ///< path: transfer → wait of the selection
     Launch,         ///< path: launch → transfer of the selection
-    LiveBytes,      ///< path: curve
-    LiveBytesArea,  ///< path: below the curve
+    LiveBytes,      ///< path: curve of horizontal and vertical lines
+    LiveBytesArea,  ///< rect: below a horizontal part of the curve
     Header,         ///< text
     Legend,         ///< text
     BandTitle,      ///< text

@@ -49,7 +49,7 @@ void addCollective(Facts& facts, const TimelineBand& band, int32_t index) {
     const Graph& graph = band.graph();
     facts.add(TimelineText::tr("collective"), fromView(collectiveKindName(item.kind)));
     facts.add(TimelineText::tr("parameter"), QString::fromStdString(gatheredParameters(graph, item)));
-    facts.add(TimelineText::tr("group"), groupLabel(graph, item.group, item.group_size));
+    facts.add(TimelineText::tr("group"), band.lanes[1 + transfer.stream].label);
     facts.add(TimelineText::tr("bytes"), bytesText(item.output_bytes));
     facts.add(TimelineText::tr("launched"), item.launch == kNoNode
                                                 ? TimelineText::tr("before the graph starts")
@@ -108,7 +108,7 @@ QString headerText(const Analysis& analysis) {
     return parts.join(QStringLiteral(" · "));
 }
 
-QString groupLabel(const Graph& graph, GroupId group, int32_t size) {
+QString groupLabel(const Graph& graph, GroupId group, int32_t size, bool gathers_weights) {
     if (group == kNoGroup)
         return TimelineText::tr("group not known");
     const ProcessGroup& item = graph.groups()[group];
@@ -117,15 +117,15 @@ QString groupLabel(const Graph& graph, GroupId group, int32_t size) {
     if (name.startsWith(QLatin1String("mesh_")))
         name = name.mid(5);
     else if (name == QLatin1String("default_pg"))
-        name = TimelineText::tr("world");
+        name = gathers_weights ? QStringLiteral("fsdp") : TimelineText::tr("world");
     if (name.isEmpty() || name == QLatin1String("undefined"))
         name = TimelineText::tr("group %1").arg(fromView(graph.text(item.name)));
     const int32_t ranks = item.size > 0 ? item.size : size;
     return ranks > 0 ? QStringLiteral("%1 · %2").arg(name).arg(ranks) : name;
 }
 
-QString groupTip(const Graph& graph, const CommStream& stream, size_t transfers, int32_t size) {
-    Facts facts(groupLabel(graph, stream.group, size));
+QString groupTip(const Graph& graph, const CommStream& stream, size_t transfers, const QString& label) {
+    Facts facts(label);
     if (stream.group != kNoGroup) {
         const ProcessGroup& group = graph.groups()[stream.group];
         facts.add(TimelineText::tr("name"), fromView(graph.text(group.name)));

@@ -23,9 +23,10 @@ QString bytesText(int64_t bytes);
 
 /// "exposed 338.1 ms of 486.0 ms · step 1,481.0 → 1,333.0 ms (−10.0 %) · lower bound 995.0 ms".
 QString headerText(const Analysis& analysis);
-/// "fsdp · 64": the group's description without the prefixes that PyTorch adds, and its size.
-QString groupLabel(const Graph& graph, GroupId group, int32_t size);
-QString groupTip(const Graph& graph, const CommStream& stream, size_t transfers, int32_t size);
+/// "fsdp · 64": the group's description without the prefixes that PyTorch adds, and its size. The group of
+/// all ranks is "fsdp" where it gathers weights, else "world".
+QString groupLabel(const Graph& graph, GroupId group, int32_t size, bool gathers_weights);
+QString groupTip(const Graph& graph, const CommStream& stream, size_t transfers, const QString& label);
 /// What fits on a compute slice: the node's name, short for attention.
 QString computeLabel(const Graph& graph, NodeId node);
 /// "w1" for "layers.8.feed_forward.w1.weight", "w1 +2" for a bucket, "reduce_scatter" for the others.

@@ -110,7 +110,7 @@ void TestFocus::portalsAreCountedOrDrawn() {
     std::set<std::string> labels;
     for (const LayoutBox& box : drawn.after.boxes) {
         if (box.role == BoxRole::Portal)
-            labels.insert(box.title);
+            labels.insert(box.title + " " + box.detail);
     }
     QVERIFY(labels.count("↓ saved for layers.2.feed_forward") == 1);
     checkPicture(drawn.after, *analysis->after.graph);

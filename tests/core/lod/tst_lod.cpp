@@ -140,6 +140,12 @@ private slots:
             QVERIFY(column.low <= std::min(column.first, column.last));
             QVERIFY(column.high >= std::max(column.first, column.last));
         }
+        int64_t low = INT64_MAX, high = 0;
+        for (const CurveColumn& column : columns) {
+            low = std::min(low, column.low);
+            high = std::max(high, column.high);
+        }
+        QCOMPARE(curve.extremes(1'000, 30'000), std::pair(low, high));
         QCOMPARE(columns.front().first, curve.at(1'000));
         QCOMPARE(columns.back().last, curve.at(29'999));
         // Zoomed in, every change has its exact time.

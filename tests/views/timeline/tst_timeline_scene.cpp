@@ -245,8 +245,8 @@ private slots:
         const Graph& graph = *analysis->after.graph;
         const CollectiveTable& table = *analysis->after.collectives;
         QCOMPARE(collectiveLabel(graph, table[4]), QStringLiteral("w1"));
-        QCOMPARE(groupLabel(graph, 0, 64), QStringLiteral("fsdp · 64"));
-        QCOMPARE(groupLabel(graph, kNoGroup, 0), QStringLiteral("group not known"));
+        QCOMPARE(groupLabel(graph, 0, 64, true), QStringLiteral("fsdp · 64"));
+        QCOMPARE(groupLabel(graph, kNoGroup, 0, false), QStringLiteral("group not known"));
         for (NodeId id = 0; id < graph.size(); ++id) {
             if (graph.name(id).starts_with("_scaled_dot_product"))
                 QVERIFY(computeLabel(graph, id).startsWith(QStringLiteral("flash_attention_")));
@@ -274,6 +274,41 @@ private slots:
         QCOMPARE(compute[0].category, uint8_t(SliceKind::Stall));
         QCOMPARE(data->selectionFor({0, 0, 0}), gather(analysis, 0));
         QCOMPARE(data->selectionFor({0, 0, 1}).kind, Selection::Kind::Node);
+    }
+
+    /// A bucket and its members are one selection, from either side.
+    void selectionFollowsBuckets() {
+        const auto program = [](bool bucketed) {
+            GraphBuilder b;
+            b.addGroup("0", {0, 1}, "default_pg");
+            const NodeId p = b.addNode("p", NodeOp::Placeholder, "p");
+            for (const char* name : bucketed ? std::vector{"bucket"} : std::vector{"ag_1", "ag_2"}) {
+                const NodeId launch =
+                    b.addNode(name, NodeOp::CallFunction, "_c10d_functional.all_gather_into_tensor.default");
+                b.setArgs(launch, {b.nodeArg(p), b.intArg(2), b.textArg(Arg::Kind::String, "0")});
+                b.setValue(launch, test::detail::tensor({64, 4096}));
+                if (bucketed) {
+                    b.addOrigin(launch, b.intern("ag_1"));
+                    b.addOrigin(launch, b.intern("ag_2"));
+                }
+                const NodeId wait = b.addNode(std::string("wait_") + name, NodeOp::CallFunction,
+                                              "_c10d_functional.wait_tensor.default");
+                b.setArgs(wait, {b.nodeArg(launch)});
+            }
+            const GraphPtr graph = b.finish(nullptr);
+            return test::detail::makeProgram(graph, 1'000, identityOrder(*graph));
+        };
+        auto analysis = std::make_shared<Analysis>();
+        analysis->before = program(false);
+        analysis->after = program(true);
+        const auto data = TimelineData::build(analysis);
+        const Selection member{Selection::Kind::Gather, QStringLiteral("ag_2")};
+        const Selection bucket{Selection::Kind::Gather, QStringLiteral("bucket")};
+        QCOMPARE(data->resolve(0, member).collectives, (std::vector<int32_t>{1}));
+        QCOMPARE(data->resolve(1, member).collectives, (std::vector<int32_t>{0}));
+        QCOMPARE(data->resolve(0, bucket).collectives, (std::vector<int32_t>{0, 1}));
+        QCOMPARE(data->resolve(1, bucket).collectives, (std::vector<int32_t>{0}));
+        QVERIFY(data->resolve(1, {Selection::Kind::Gather, QStringLiteral("gone")}).empty());
     }
 
     void rangeTotalsAreUnions() {
