@@ -88,8 +88,9 @@ void printDiagnostics(const Diagnostics& diagnostics, Severity from) {
             place += fmt::format(":{}", item.where.line);
         if (item.where.column != 0)
             place += fmt::format(":{}", item.where.column);
-        fmt::print(stderr, "{}{}{}: {}", place, place.empty() ? "" : ": ", severityName(item.severity),
-                   item.message);
+        const bool names_node = item.node.empty() || item.message.find(item.node) != std::string::npos;
+        fmt::print(stderr, "{}{}{}: {}{}{}", place, place.empty() ? "" : ": ", severityName(item.severity),
+                   names_node ? "" : item.node, names_node ? "" : ": ", item.message);
         fmt::print(stderr, "{}\n", item.hint.empty() ? "" : fmt::format(" ({})", item.hint));
     }
     if (diagnostics.dropped() > 0)

@@ -81,29 +81,42 @@ public:
             for (const Json& name : facts.value("strings", Json::array()))
                 row.string_args.push_back(name);
         }
+        for (auto& [target, row] : rows_) { // a row of an overload that only states its arguments
+            if (packetOf(target) != target && row.bits == 0)
+                row = derived(target, std::move(row));
+        }
     }
 
     const OpTraits& find(std::string_view target) {
         const std::scoped_lock lock(mutex_);
         if (auto found = rows_.find(target); found != rows_.end())
             return found->second;
-        const std::string_view packet = packetOf(target);
-        OpTraits row;
-        if (auto found = rows_.find(packet); found != rows_.end())
-            row = found->second;
-        if (row.mutated_args.empty() && namedInPlace(packet)) {
-            row.bits |= kTraitMutable;
-            row.mutated_args = {0};
-        }
-        if (target.size() > packet.size() &&
-            target.substr(packet.size()).find("out") != std::string_view::npos) {
-            row.bits |= kTraitMutable;
-            row.mutated_kwargs = {"out"};
-        }
-        return rows_.emplace(std::string(target), std::move(row)).first->second;
+        return rows_.emplace(std::string(target), derived(target, {})).first->second;
     }
 
 private:
+    /// Facts of an overload: the packet's, what its name says, and the arguments that `row` states.
+    OpTraits derived(std::string_view target, OpTraits row) const {
+        const std::string_view packet = packetOf(target);
+        OpTraits facts;
+        if (auto found = rows_.find(packet); found != rows_.end())
+            facts = found->second;
+        if (!row.arg_names.empty() || !row.string_args.empty()) {
+            facts.arg_names = std::move(row.arg_names);
+            facts.string_args = std::move(row.string_args);
+        }
+        if (facts.mutated_args.empty() && namedInPlace(packet)) {
+            facts.bits |= kTraitMutable;
+            facts.mutated_args = {0};
+        }
+        if (target.size() > packet.size() &&
+            target.substr(packet.size()).find("out") != std::string_view::npos) {
+            facts.bits |= kTraitMutable;
+            facts.mutated_kwargs = {"out"};
+        }
+        return facts;
+    }
+
     std::mutex mutex_;
     std::map<std::string, OpTraits, std::less<>> rows_; ///< node-based: references stay valid
 };

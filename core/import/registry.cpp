@@ -4,7 +4,8 @@
 namespace gs {
 
 const std::vector<GraphReader>& graphReaders() {
-    static const std::vector<GraphReader> kReaders = {gatherscopeJsonReader()};
+    static const std::vector<GraphReader> kReaders = {gatherscopeJsonReader(), fxCodeReader(),
+                                                      fxGraphReader()};
     return kReaders;
 }
 

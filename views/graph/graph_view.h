@@ -39,7 +39,7 @@ public:
     /// Why the picture is not Graphviz's; empty while it is.
     QString banner() const;
     /// A layout is on its way; settled() tells when the pictures are there.
-    bool busy() const { return busy_; }
+    bool busy() const override { return busy_; }
 
     /// Paints what is shown, with titles, caption and legend, into `target`.
     void render(QPainter* painter, const QRectF& target) const;

@@ -1,0 +1,351 @@
+#include "import/fx_code_reader.h"
+
+#include "import/fx_scan.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <unordered_set>
+
+namespace gs {
+
+namespace {
+
+constexpr size_t kMaxJoinedLines = 5000; ///< a statement over more lines is a damaged text
+
+std::string_view takeName(std::string_view text) {
+    size_t end = 0;
+    while (end < text.size() && isNameChar(text[end]))
+        ++end;
+    return text.substr(0, end);
+}
+
+/// Brackets stay open or the line ends in a backslash: the statement goes on in the next line. `depth` and
+/// `quote` carry over.
+bool continues(std::string_view text) {
+    int depth = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        switch (text[i]) {
+        case '"':
+        case '\'': {
+            const char quote = text[i];
+            for (++i; i < text.size() && text[i] != quote; ++i)
+                i += text[i] == '\\' ? 1 : 0;
+            break;
+        }
+        case '(':
+        case '[':
+        case '{':
+            ++depth;
+            break;
+        case ')':
+        case ']':
+        case '}':
+            --depth;
+            break;
+        case '#':
+            if (i == 0 || text[i - 1] == ' ')
+                i = std::min(text.find('\n', i), text.size());
+            break;
+        default:
+            break;
+        }
+    }
+    return depth > 0 || (!text.empty() && text.back() == '\\');
+}
+
+/// The line begins something new, so that an open statement before it was cut.
+bool startsStatement(std::string_view text) {
+    return looksLikeNode(text) || text.substr(0, 7) == "return " || text.substr(0, 4) == "def " ||
+           moduleClassName(text);
+}
+
+/// Without "# noqa: E501" or another comment at the end.
+std::string_view withoutTrailingComment(std::string_view text) {
+    if (text.find('#') == std::string_view::npos)
+        return text;
+    char quote = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quote) {
+            if (c == '\\')
+                ++i;
+            else if (c == quote)
+                quote = 0;
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (c == '#') {
+            return trimmed(text.substr(0, i));
+        }
+    }
+    return text;
+}
+
+} // namespace
+
+FxCodeReader::FxCodeReader(const InputText& input, const GraphEntry& entry,
+                           std::vector<std::string> undefined, bool sorted)
+    : input_(input), entry_(entry), lines_(input.text, entry.offset, entry.offset + entry.length, entry.line,
+                                           input.text[entry.offset] == '\t' && isTorchTrace(input.text)),
+      annotations_(builder_, input.path), undefined_(std::move(undefined)), sorted_(sorted) {}
+
+SourcePos FxCodeReader::place(size_t at) const {
+    return {input_.path, line_, column_ + static_cast<uint32_t>(at)};
+}
+
+void FxCodeReader::badLine(size_t at, std::string message, std::string hint) {
+    ++bad_lines_;
+    builder_.diagnostics().add({Severity::Error, "bad-line", place(at), std::string(last_name_),
+                                std::move(message), std::move(hint)});
+}
+
+bool FxCodeReader::nextLine(TextLine& line) {
+    if (has_pending_) {
+        line = pending_;
+        has_pending_ = false;
+        return true;
+    }
+    while (lines_.next(line)) {
+        if (line.stream != stream_)
+            continue; // another rank or another message
+        if (!commented_)
+            return true;
+        const size_t indent = indentOf(line.text);
+        if (indent < line.text.size() && line.text[indent] == '#') {
+            line.text.remove_prefix(indent + 1);
+            line.column += static_cast<uint32_t>(indent + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Reads up to the first line of the body. `line` is the first line of the entry.
+void FxCodeReader::readHead(TextLine& line) {
+    stream_ = line.stream;
+    const std::string_view first = trimmed(line.text);
+    commented_ = !first.empty() && first.front() == '#';
+    pending_ = line;
+    has_pending_ = true;
+    if (commented_) {
+        const size_t mark = line.text.find('#');
+        pending_.text.remove_prefix(mark + 1);
+        pending_.column += static_cast<uint32_t>(mark + 1);
+    }
+    if (!moduleClassName(line.text) && !functionName(line.text)) {
+        fragment_ = true;
+        return;
+    }
+    while (nextLine(line)) {
+        const auto function = functionName(line.text);
+        if (!function || *function == "__init__")
+            continue;
+        line_ = line.number;
+        column_ = line.column + static_cast<uint32_t>(indentOf(line.text));
+        std::string joined(trimmed(line.text));
+        TextLine more;
+        while (continues(joined) && nextLine(more)) {
+            if (startsStatement(trimmed(more.text))) {
+                pending_ = more;
+                has_pending_ = true;
+                break;
+            }
+            joined += '\n';
+            joined += more.text;
+        }
+        readHeader(scratch_.emplace_back(std::move(joined)), line);
+        return;
+    }
+}
+
+void FxCodeReader::readHeader(std::string_view text, const TextLine&) {
+    const size_t open = text.find('(');
+    size_t close = text.rfind(')');
+    if (close == std::string_view::npos || close < open) {
+        close = text.size();
+        badLine(0, "the header of the graph is not complete", "copy the text again");
+        // an input that was cut in the middle does not count
+        close = std::max(open, std::min(text.rfind(','), close));
+    }
+    std::vector<std::pair<std::string_view, std::string_view>> arguments;
+    if (!parseHeaderArguments(text.substr(open + 1, close > open ? close - open - 1 : 0), arguments))
+        fragment_ = true; // "def step(..):", shortened by hand
+    for (const auto& [name, annotation] : arguments)
+        inputs_.push_back({name, name, annotation});
+}
+
+/// Text of the statement that begins in `line`, with the lines it goes on in.
+std::string_view FxCodeReader::wholeStatement(TextLine& line) {
+    const size_t indent = indentOf(line.text);
+    line_ = line.number;
+    column_ = line.column + static_cast<uint32_t>(indent);
+    const std::string_view text = trimmed(line.text);
+    if (text.empty() || text.front() == '#' || !continues(text))
+        return text;
+    std::string joined(withoutTrailingComment(text));
+    TextLine more;
+    for (size_t count = 0; count < kMaxJoinedLines && continues(joined) && nextLine(more); ++count) {
+        const std::string_view next = trimmed(more.text);
+        if (startsStatement(next) || (!next.empty() && next.front() == '#')) {
+            pending_ = more;
+            has_pending_ = true;
+            break;
+        }
+        if (joined.back() == '\\')
+            joined.pop_back();
+        joined += '\n';
+        joined += withoutTrailingComment(next);
+    }
+    return scratch_.emplace_back(std::move(joined));
+}
+
+void FxCodeReader::collectStatements(const JobContext& job) {
+    TextLine line;
+    size_t count = 0;
+    bool more = true;
+    while (more && nextLine(line)) {
+        if ((++count & 4095) == 0) {
+            if (job.cancelled())
+                return;
+            job.report("reading nodes",
+                       static_cast<double>(line.offset) / static_cast<double>(input_.text.size()));
+        }
+        more = takeLine(wholeStatement(line));
+    }
+}
+
+/// False: the graph's own lines are over.
+bool FxCodeReader::takeLine(std::string_view text) {
+    if (text.empty() || text == "..." || text == "pass")
+        return true;
+    if (text.front() == '#') {
+        comment_.read(text.substr(1), builder_);
+        return true;
+    }
+    if (moduleClassName(text))
+        return false;
+    if (text.substr(0, 4) == "def ")
+        return commented_ || fragment_; // a function after a fragment
+    text = withoutTrailingComment(text);
+    returned_ = text.substr(0, 6) == "return" && (text.size() == 6 || !isNameChar(text[6]));
+    statements_.push_back({text, line_, column_, comment_});
+    return !returned_;
+}
+
+void FxCodeReader::readStatements() {
+    const std::vector<size_t> order = sorted_ ? dependencyOrder(statements_) : std::vector<size_t>();
+    for (size_t i = 0; i < statements_.size(); ++i) {
+        const FxStatement& statement = statements_[sorted_ ? order[i] : i];
+        line_ = statement.line;
+        column_ = statement.column;
+        comment_ = statement.comment;
+        last_name_ = {};
+        if (returned_ && &statement == &statements_.back())
+            readReturn(statement.text);
+        else
+            readStatement(statement.text);
+    }
+}
+
+void FxCodeReader::flushInputs() {
+    if (flushed_)
+        return;
+    flushed_ = true;
+    for (const std::string& name : undefined_)
+        inputs_.push_back({name, name, {}});
+    for (const Input& input : inputs_) {
+        const NodeId id =
+            builder_.addNode(input.name, NodeOp::Placeholder, input.target, {input_.path, line_, column_});
+        builder_.setArgs(id, {});
+        builder_.setKwargs(id, {});
+        annotations_.apply(id, input.annotation);
+    }
+}
+
+/// `l_x_ = L_x_`: Dynamo names the node unlike the argument. True if `target` is an input without a node.
+bool FxCodeReader::renameInput(std::string_view name, std::string_view annotation, std::string_view target) {
+    if (flushed_)
+        return false;
+    for (Input& input : inputs_) {
+        if (input.target != target)
+            continue;
+        input.name = name;
+        if (!annotation.empty())
+            input.annotation = annotation;
+        return true;
+    }
+    return false;
+}
+
+/// "primals_1, tangents_1, = fx_pytree.tree_flatten_spec([primals, tangents], self._in_spec)": the names are
+/// the graph's inputs.
+void FxCodeReader::readFlattenedInputs(std::string_view text) {
+    inputs_.clear();
+    const std::string_view names = text.substr(0, text.find('='));
+    for (size_t at = 0; at < names.size();) {
+        const size_t end = std::min(names.find(',', at), names.size());
+        const std::string_view name = trimmed(names.substr(at, end - at));
+        at = end + 1;
+        if (name.empty() || takeName(name) != name)
+            continue;
+        const auto annotation = bare_annotations_.find(name);
+        inputs_.push_back({name, name, annotation == bare_annotations_.end() ? "" : annotation->second});
+    }
+}
+
+Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& job) {
+    TextLine line;
+    if (lines_.next(line)) {
+        readHead(line);
+        subgraphs_ = readSubgraphs(input_, entry_, stream_ == LineReader::kPayloadStream);
+        collectStatements(job);
+        if (job.cancelled())
+            return Error{"cancelled", "cancelled", {}, ""};
+        readStatements();
+    }
+    flushInputs();
+    if (builder_.size() == 0 || (calls_ == 0 && bad_lines_ > 0 && !returned_ && inputs_.empty())) {
+        diagnostics.append(builder_.diagnostics());
+        return Error{"empty-graph",
+                     fmt::format("{}: the graph has no nodes", input_.path),
+                     {input_.path, entry_.line, 0},
+                     "capture the graph again; its lines look like x = torch.ops.aten.mm.default(a, b)"};
+    }
+    addClosingDiagnostics();
+    const auto known = std::remove_if(missing_.begin(), missing_.end(),
+                                      [&](const std::string& name) { return isKnown(name); });
+    forward_uses_ = known != missing_.end();
+    missing_.erase(known, missing_.end());
+    describeSource(builder_, input_.path, entry_, "print_readable");
+    completeFxGraph(builder_, {input_.path, entry_.line, 0}, annotations_.sawTensor());
+    return builder_.finish(&diagnostics);
+}
+
+void FxCodeReader::addClosingDiagnostics() {
+    const SourcePos start = {input_.path, entry_.line, 0};
+    if (!returned_ && !fragment_)
+        builder_.diagnostics().add({Severity::Warning,
+                                    "cut-graph",
+                                    place(0),
+                                    {},
+                                    "the graph's text ends before its return",
+                                    "the end of the graph is missing: copy the whole text"});
+    if (fragment_)
+        builder_.diagnostics().add(
+            {Severity::Warning,
+             "fragment",
+             start,
+             {},
+             fmt::format("this is a part of a graph{}; {} names that it does not define are shown as inputs",
+                         commented_ ? ", in comments" : "", undefined_.size()),
+             "open the whole graph to see what comes before and after"});
+    if (sorted_)
+        builder_.diagnostics().add({Severity::Warning,
+                                    "reordered",
+                                    start,
+                                    {},
+                                    "some nodes stand before nodes that they use",
+                                    "the nodes were put behind what they use; this order is not the one of "
+                                    "the text"});
+}
+
+} // namespace gs
