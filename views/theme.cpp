@@ -1,8 +1,9 @@
 #include "views/theme.h"
 
+#include "views/flat_style.h"
+
 #include <QApplication>
 #include <QFontDatabase>
-#include <QStyleFactory>
 
 namespace gs {
 
@@ -108,9 +109,10 @@ QFont Theme::font(int pixel_size, QFont::Weight weight) {
 
 void Theme::apply(bool dark) {
     active() = dark ? darkTheme() : light();
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QApplication::setStyle(new FlatStyle);
     QApplication::setPalette(active().palette());
     QApplication::setFont(font());
+    qApp->setStyleSheet(active().styleSheet());
 }
 
 } // namespace gs

@@ -37,6 +37,9 @@ struct Theme {
     static void apply(bool dark);
 
     QPalette palette() const;
+    /// Flat fields, rounded panels, thin scroll bars; see theme_style.cpp for the roles that widgets can
+    /// name.
+    QString styleSheet() const;
     /// Interface font by pixel size and weight; digits are tabular. Sizes: 11 caption, 12 body, 13 panel
     /// title, 14 title.
     static QFont font(int pixel_size = 12, QFont::Weight weight = QFont::Normal);

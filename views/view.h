@@ -40,6 +40,9 @@ public:
         selectionChanged();
     }
 
+    /// Work for what is to be shown still runs in the background; pictures of the view wait for it.
+    virtual bool busy() const { return false; }
+
 signals:
     /// The user chose something; the document answers with setSelection() on every view.
     void selectionRequested(const gs::Selection& selection);

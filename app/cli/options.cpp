@@ -1,8 +1,8 @@
 #include "app/cli/options.h"
 
 #include "app/cli/exit_codes.h"
+#include "export/file_writer.h"
 
-#include <QSaveFile>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -88,8 +88,9 @@ void printDiagnostics(const Diagnostics& diagnostics, Severity from) {
             place += fmt::format(":{}", item.where.line);
         if (item.where.column != 0)
             place += fmt::format(":{}", item.where.column);
-        fmt::print(stderr, "{}{}{}: {}", place, place.empty() ? "" : ": ", severityName(item.severity),
-                   item.message);
+        const bool names_node = item.node.empty() || item.message.find(item.node) != std::string::npos;
+        fmt::print(stderr, "{}{}{}: {}{}{}", place, place.empty() ? "" : ": ", severityName(item.severity),
+                   names_node ? "" : item.node, names_node ? "" : ": ", item.message);
         fmt::print(stderr, "{}\n", item.hint.empty() ? "" : fmt::format(" ({})", item.hint));
     }
     if (diagnostics.dropped() > 0)
@@ -101,17 +102,7 @@ Status writeOutput(const QString& path, const std::string& text) {
         std::fwrite(text.data(), 1, text.size(), stdout);
         return Unit{};
     }
-    QSaveFile file(path);
-    const bool written =
-        file.open(QIODevice::WriteOnly) &&
-        file.write(text.data(), static_cast<qint64>(text.size())) == static_cast<qint64>(text.size()) &&
-        file.commit();
-    if (!written)
-        return Error{"unwritable",
-                     fmt::format("{}: {}", path.toStdString(), file.errorString().toStdString()),
-                     {},
-                     ""};
-    return Unit{};
+    return writeFile(path.toStdString(), text);
 }
 
 } // namespace gs

@@ -6,15 +6,10 @@ namespace {
 constexpr size_t kChunkBytes = 64 * 1024;
 }
 
-StringPool::StringPool(const StringPool& other) {
-    for (std::string_view text : other.views_)
-        intern(text);
-}
-
 StringId StringPool::intern(std::string_view text) {
-    auto found = ids_.find(text);
-    if (found != ids_.end())
-        return found->second;
+    const StringId known = find(text);
+    if (known != kEmptyString || (text.empty() && size() > 0))
+        return known;
     if (chunks_.empty() || chunks_.back().size() + text.size() > chunks_.back().capacity()) {
         chunks_.emplace_back();
         chunks_.back().reserve(text.size() > kChunkBytes ? text.size() : kChunkBytes);
@@ -23,15 +18,17 @@ StringId StringPool::intern(std::string_view text) {
     const size_t begin = chunk.size();
     chunk.append(text);
     const std::string_view stored(chunk.data() + begin, text.size());
-    const auto id = static_cast<StringId>(views_.size());
+    const auto id = static_cast<StringId>(size());
     views_.push_back(stored);
     ids_.emplace(stored, id);
     return id;
 }
 
 StringId StringPool::find(std::string_view text) const {
-    auto found = ids_.find(text);
-    return found == ids_.end() ? kEmptyString : found->second;
+    const auto found = ids_.find(text);
+    if (found != ids_.end())
+        return found->second;
+    return base_ ? base_->find(text) : kEmptyString;
 }
 
 } // namespace gs

@@ -4,6 +4,7 @@
 #include "base/ids.h"
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,11 +12,14 @@
 
 namespace gs {
 
+/// A pool can extend another one: ids of the base stay valid, and making it copies nothing. Passes that
+/// rewrite a graph extend its pool.
 class StringPool {
 public:
     StringPool() { intern({}); }
-    // The map's keys point into the stored texts, so a copy must be rebuilt.
-    StringPool(const StringPool& other);
+    explicit StringPool(std::shared_ptr<const StringPool> base)
+        : base_(std::move(base)), base_size_(static_cast<StringId>(base_->size())) {}
+    StringPool(const StringPool&) = delete;
     StringPool& operator=(const StringPool&) = delete;
     StringPool(StringPool&&) noexcept = default;
     StringPool& operator=(StringPool&&) noexcept = default;
@@ -23,11 +27,15 @@ public:
     StringId intern(std::string_view text);
     /// Id of `text`, or kEmptyString if it was never interned.
     StringId find(std::string_view text) const;
-    std::string_view view(StringId id) const { return views_[id]; }
-    size_t size() const { return views_.size(); }
+    std::string_view view(StringId id) const {
+        return id < base_size_ ? base_->view(id) : views_[id - base_size_];
+    }
+    size_t size() const { return base_size_ + views_.size(); }
 
 private:
-    std::deque<std::string> chunks_; ///< Large blocks; texts never move, so views stay valid.
+    std::shared_ptr<const StringPool> base_;
+    StringId base_size_ = 0;
+    std::deque<std::string> chunks_; ///< large blocks; texts never move, so views stay valid
     std::vector<std::string_view> views_;
     std::unordered_map<std::string_view, StringId> ids_;
 };

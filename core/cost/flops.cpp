@@ -85,15 +85,21 @@ Count matmulOfBuffers(const Graph& graph, NodeId id, size_t rank) {
     const int64_t batch = rank == 3 ? out[0] : 1;
     const int64_t rows = product({batch, out[rank - 2]}), columns = product({batch, out[rank - 1]});
     int64_t inner = 0;
+    bool ambiguous = false;
+    const auto match = [&](int64_t a, int64_t b) {
+        if (a <= 0 || b <= 0 || a % rows != 0 || b % columns != 0 || a / rows != b / columns)
+            return;
+        ambiguous = ambiguous || (inner != 0 && inner != a / rows);
+        inner = a / rows;
+    };
     for (int64_t a : left) {
         for (int64_t b : right) {
-            if (a <= 0 || b <= 0 || a % rows != 0 || b % columns != 0 || a / rows != b / columns)
-                continue;
-            if (inner != 0 && inner != a / rows)
-                return std::nullopt; // two readings fit
-            inner = a / rows;
+            match(a, b);
+            match(b, a); // buffers may be listed in either order
         }
     }
+    if (ambiguous)
+        return std::nullopt;
     return inner == 0 ? std::nullopt : Count(product({rows, out[rank - 1], 2, inner}));
 }
 

@@ -28,8 +28,8 @@ std::vector<NodeId> singlePlaceholders(const Graph& graph) {
     return from;
 }
 
-/// Older captures keep parameters as get_attr nodes. Document 001's test knows placeholders only, so a get_attr
-/// counts only where a straight chain of producers leads to one.
+/// Older captures keep parameters as get_attr nodes. Document 001's test knows placeholders only, so a
+/// get_attr counts only where a straight chain of producers leads to one.
 NodeId attributeAtChainStart(const Graph& graph, NodeId id) {
     constexpr int kLongestChain = 16;
     for (int i = 0; i < kLongestChain && graph.inputs(id).size() == 1; ++i)
@@ -37,9 +37,24 @@ NodeId attributeAtChainStart(const Graph& graph, NodeId id) {
     return graph.node(id).op == NodeOp::GetAttr ? id : kNoNode;
 }
 
-int64_t inputBytes(const Graph& graph, NodeId launch) {
+/// What a launch sends: its inputs, or for a coalesced launch each item of its list, equal ones too.
+std::vector<NodeId> sentTensors(const Graph& graph, NodeId launch) {
+    const Arg* list = graph.arg(launch, 0);
+    std::vector<NodeId> sent;
+    if (list && list->kind == Arg::Kind::List) {
+        for (const Arg& item : graph.children(*list)) {
+            if (item.node() != kNoNode)
+                sent.push_back(item.node());
+        }
+    }
+    if (sent.empty())
+        sent.assign(graph.inputs(launch).begin(), graph.inputs(launch).end());
+    return sent;
+}
+
+int64_t bytesOf(const Graph& graph, const std::vector<NodeId>& tensors) {
     int64_t sum = 0;
-    for (NodeId input : graph.inputs(launch)) {
+    for (NodeId input : tensors) {
         const int64_t bytes = graph.value(input).bytes();
         if (bytes < 0)
             return kUnknownSize;
@@ -65,7 +80,8 @@ Collective describeLaunch(const Graph& graph, NodeId launch, const std::vector<N
         item.group_size = static_cast<int32_t>(size->integer);
     else if (item.group != kNoGroup)
         item.group_size = graph.groups()[item.group].size;
-    item.input_bytes = inputBytes(graph, launch);
+    const std::vector<NodeId> sent = sentTensors(graph, launch);
+    item.input_bytes = bytesOf(graph, sent);
     const Value& value = graph.value(launch);
     item.output_bytes = value.kind == Value::Kind::None ? kUnknownSize : value.bytes();
     if (const TensorMeta* tensor = value.firstTensor())
@@ -86,10 +102,9 @@ Collective describeLaunch(const Graph& graph, NodeId launch, const std::vector<N
             item.parameters.push_back(only);
         return item;
     }
-    const auto inputs = graph.inputs(launch);
-    item.weight_gather = !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), is_parameter);
+    item.weight_gather = !sent.empty() && std::all_of(sent.begin(), sent.end(), is_parameter);
     if (item.weight_gather) {
-        for (NodeId input : inputs)
+        for (NodeId input : sent)
             item.parameters.push_back(from[input]);
     }
     return item;

@@ -87,11 +87,10 @@ const Arg* Graph::kwarg(NodeId id, std::string_view name) const {
 }
 
 std::optional<NodeId> Graph::find(std::string_view name) const {
-    const StringId id = strings_.find(name);
-    const auto found = by_name_.find(id);
-    if (id == kEmptyString || found == by_name_.end())
+    const StringId id = strings_->find(name);
+    if (id == kEmptyString || id >= by_name_.size() || by_name_[id] == kNoNode)
         return std::nullopt;
-    return found->second;
+    return by_name_[id];
 }
 
 GroupId Graph::findGroup(std::string_view name) const {

@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace gs {
@@ -164,8 +163,8 @@ public:
     size_t size() const { return nodes_.size(); }
     const GraphInfo& info() const { return info_; }
     const Node& node(NodeId id) const { return nodes_[id]; }
-    std::string_view text(StringId id) const { return strings_.view(id); }
-    const StringPool& strings() const { return strings_; }
+    std::string_view text(StringId id) const { return strings_->view(id); }
+    const StringPool& strings() const { return *strings_; }
     std::string_view name(NodeId id) const { return text(nodes_[id].name); }
     std::string_view targetText(NodeId id) const { return text(targets_[nodes_[id].target].text); }
     const Target& target(NodeId id) const { return targets_[nodes_[id].target]; }
@@ -221,7 +220,7 @@ private:
     }
 
     GraphInfo info_;
-    StringPool strings_;
+    std::shared_ptr<StringPool> strings_ = std::make_shared<StringPool>();
     std::vector<Target> targets_;
     std::vector<Node> nodes_;
     std::vector<Value> values_;
@@ -232,7 +231,8 @@ private:
     std::vector<OrderEdge> order_;
     std::vector<StringId> origin_;
     std::vector<ProcessGroup> groups_;
-    std::unordered_map<StringId, NodeId> by_name_;
+    std::vector<NodeId>
+        by_name_; ///< by StringId; kNoNode = no node has this name. May be shorter than the pool.
     NodeId output_ = kNoNode;
     NodeId placeholders_end_ = 0;
     uint64_t structural_hash_ = 0;

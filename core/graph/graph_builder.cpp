@@ -11,15 +11,19 @@ namespace gs {
 
 namespace {
 
-/// Turns lists per node into one CSR array.
-template <typename T, typename Lists>
-void toCsr(const Lists& lists, std::vector<uint32_t>& begin, std::vector<T>& items) {
-    begin.assign(1, 0);
-    begin.reserve(lists.size() + 1);
-    for (const auto& list : lists) {
-        items.insert(items.end(), list.begin(), list.end());
-        begin.push_back(static_cast<uint32_t>(items.size()));
-    }
+/// Sorts (node, item) pairs into one CSR array; items of a node keep their order.
+template <typename T>
+void toCsr(size_t count, const std::vector<std::pair<NodeId, T>>& pairs, std::vector<uint32_t>& begin,
+           std::vector<T>& items) {
+    begin.assign(count + 1, 0);
+    for (const auto& [node, item] : pairs)
+        ++begin[node + 1];
+    for (size_t i = 0; i < count; ++i)
+        begin[i + 1] += begin[i];
+    items.resize(pairs.size());
+    std::vector<uint32_t> fill(begin.begin(), begin.end() - 1);
+    for (const auto& [node, item] : pairs)
+        items[fill[node]++] = item;
 }
 
 NodeKind kindOf(NodeOp op, uint16_t traits) {
@@ -54,10 +58,24 @@ GraphBuilder::GraphBuilder() {
     graph_.values_.emplace_back(); // ValueId 0: no value
 }
 
-GraphBuilder::GraphBuilder(const Graph& base) : GraphBuilder() {
+GraphBuilder::GraphBuilder(const Graph& base) {
     graph_.info_ = base.info_;
-    graph_.strings_ = StringPool(base.strings_);
+    graph_.strings_ = std::make_shared<StringPool>(base.strings_);
     graph_.groups_ = base.groups_;
+    graph_.targets_ = base.targets_;
+    graph_.values_ = base.values_;
+    for (TargetId id = 0; id < graph_.targets_.size(); ++id)
+        target_ids_.emplace(graph_.targets_[id].text, id);
+    for (ValueId id = 0; id < graph_.values_.size(); ++id)
+        value_ids_.emplace(hashValue(graph_.values_[id], ValueHash::WithSymbols), id);
+    graph_.nodes_.reserve(base.size() + base.size() / 8);
+    graph_.meta_.reserve(base.size() + base.size() / 8);
+    graph_.args_.reserve(base.args_.size() + base.args_.size() / 8);
+    graph_.by_name_.reserve(base.strings_->size() + base.size() / 8);
+}
+
+bool GraphBuilder::isTaken(StringId name) const {
+    return name < graph_.by_name_.size() && graph_.by_name_[name] != kNoNode;
 }
 
 TargetId GraphBuilder::internTarget(std::string_view text) {
@@ -68,29 +86,40 @@ TargetId GraphBuilder::internTarget(std::string_view text) {
     return found->second;
 }
 
-NodeId GraphBuilder::addNode(std::string_view name, NodeOp op, std::string_view target, SourcePos where) {
+NodeId GraphBuilder::append(StringId name, NodeOp op, TargetId target, uint32_t line) {
     const auto id = static_cast<NodeId>(graph_.nodes_.size());
-    StringId name_id = intern(name);
-    if (name.empty() || graph_.by_name_.count(name_id)) {
-        std::string unique;
-        for (int suffix = 1; unique.empty() || graph_.by_name_.count(intern(unique)); ++suffix)
-            unique = fmt::format("{}__{}", name.empty() ? "unnamed" : name, suffix);
-        diagnostics_.add({Severity::Error, "duplicate-name", where, std::string(name),
-                          name.empty() ? "a node has no name"
-                                       : fmt::format("the name \"{}\" is taken by an earlier node", name),
-                          fmt::format("the node is shown as \"{}\"; its users read the first one", unique)});
-        name_id = intern(unique);
-    }
     Node node;
-    node.name = name_id;
+    node.name = name;
     node.op = op;
-    node.target = internTarget(target);
-    node.source_line = where.line;
-    graph_.by_name_.emplace(name_id, id);
+    node.target = target;
+    node.source_line = line;
+    if (name >= graph_.by_name_.size())
+        graph_.by_name_.resize(name + 1, kNoNode);
+    graph_.by_name_[name] = id;
     graph_.nodes_.push_back(node);
     graph_.meta_.emplace_back();
-    pending_.emplace_back();
+    explicit_traits_.push_back(false);
+    explicit_inputs_.push_back(false);
     return id;
+}
+
+StringId GraphBuilder::uniqueName(StringId wanted, const SourcePos& where) {
+    if (wanted != kEmptyString && !isTaken(wanted))
+        return wanted;
+    const std::string name(text(wanted));
+    std::string unique;
+    for (int suffix = 1; unique.empty() || isTaken(intern(unique)); ++suffix)
+        unique = fmt::format("{}__{}", name.empty() ? "unnamed" : name, suffix);
+    diagnostics_.add({Severity::Error, "duplicate-name", where, name,
+                      name.empty() ? "a node has no name"
+                                   : fmt::format("the name \"{}\" is taken by an earlier node", name),
+                      fmt::format("the node is shown as \"{}\"; its users read the first one", unique)});
+    return intern(unique);
+}
+
+NodeId GraphBuilder::addNode(std::string_view name, NodeOp op, std::string_view target, SourcePos where) {
+    const StringId name_id = uniqueName(intern(name), where);
+    return append(name_id, op, internTarget(target), where.line);
 }
 
 Arg GraphBuilder::copyArg(const Graph& base, const Arg& arg, const std::vector<NodeId>& map) {
@@ -98,40 +127,39 @@ Arg GraphBuilder::copyArg(const Graph& base, const Arg& arg, const std::vector<N
     if (arg.kind == Arg::Kind::Node) {
         copy.first = map[arg.node()];
     } else if (arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict || arg.kind == Arg::Kind::Slice) {
-        std::vector<Arg> items;
-        items.reserve(arg.count);
-        for (const Arg& child : base.children(arg))
-            items.push_back(copyArg(base, child, map));
         copy.first = static_cast<uint32_t>(graph_.args_.size());
-        graph_.args_.insert(graph_.args_.end(), items.begin(), items.end());
+        graph_.args_.resize(graph_.args_.size() + arg.count);
+        for (uint32_t i = 0; i < arg.count; ++i) {
+            const Arg child = copyArg(base, base.args_[arg.first + i], map);
+            graph_.args_[copy.first + i] = child;
+        }
     }
     return copy;
 }
 
 NodeId GraphBuilder::copyNode(const Graph& base, NodeId id, const std::vector<NodeId>& map) {
     const Node& from = base.node(id);
-    const NodeId copy = addNode(base.name(id), from.op, base.targetText(id), {{}, from.source_line, 0});
-    Node to = from;
-    to.name = graph_.nodes_[copy].name;
-    to.target = graph_.nodes_[copy].target;
+    const NodeId copy =
+        append(uniqueName(from.name, {{}, from.source_line, 0}), from.op, from.target, from.source_line);
+    Node& to = graph_.nodes_[copy];
+    const StringId name = to.name; // differs from the original's if that is taken
+    to = from;
+    to.name = name;
     to.args = copyArg(base, from.args, map);
     to.kwargs = copyArg(base, from.kwargs, map);
-    to.value = 0;
-    graph_.nodes_[copy] = to;
-    setValue(copy, base.value(id));
     graph_.meta_[copy] = base.meta(id);
-    Pending& pending = pending_[copy];
-    pending.explicit_traits = true;
-    for (NodeId weak : base.weakInputs(id)) {
+    explicit_traits_[copy] = true;
+    for (const NodeId weak : base.weakInputs(id)) {
         if (map[weak] != kNoNode)
-            pending.weak.push_back(map[weak]);
+            weak_inputs_.emplace_back(copy, map[weak]);
     }
-    pending.origins.assign(base.origins(id).begin(), base.origins(id).end());
+    for (const StringId origin : base.origins(id))
+        origins_.emplace_back(copy, origin);
     return copy;
 }
 
 void GraphBuilder::setValue(NodeId id, const Value& value) {
-    const uint64_t hash = hashValue(graph_, value, ValueHash::WithSymbols);
+    const uint64_t hash = hashValue(value, ValueHash::WithSymbols);
     const auto [begin, end] = value_ids_.equal_range(hash);
     for (auto it = begin; it != end; ++it) {
         if (graph_.values_[it->second] == value) {
@@ -215,25 +243,26 @@ Arg GraphBuilder::dictArg(std::span<const Arg> items) {
 }
 
 void GraphBuilder::setInputs(NodeId id, std::vector<NodeId> inputs) {
-    pending_[id].inputs = std::move(inputs);
-    pending_[id].explicit_inputs = true;
+    explicit_inputs_[id] = true;
+    for (const NodeId input : inputs)
+        stated_inputs_.emplace_back(id, input);
 }
 
 void GraphBuilder::addWeakInput(NodeId id, NodeId before) {
-    pending_[id].weak.push_back(before);
+    weak_inputs_.emplace_back(id, before);
 }
 
 void GraphBuilder::addOrigin(NodeId id, StringId name) {
-    pending_[id].origins.push_back(name);
+    origins_.emplace_back(id, name);
 }
 
 void GraphBuilder::setTraits(NodeId id, uint16_t bits) {
     node(id).traits = bits;
-    pending_[id].explicit_traits = true;
+    explicit_traits_[id] = true;
 }
 
 void GraphBuilder::addMutation(NodeId id, NodeId storage_of) {
-    pending_[id].mutates.push_back(storage_of);
+    mutations_.emplace_back(id, storage_of);
 }
 
 GroupId GraphBuilder::addGroup(std::string_view name, std::vector<int32_t> ranks,
@@ -258,23 +287,45 @@ NodeId GraphBuilder::findNode(std::string_view name) const {
 }
 
 void GraphBuilder::collectInputs() {
-    std::vector<uint32_t> seen_by(graph_.nodes_.size(), kNoNode);
+    std::vector<NodeId> seen_by(graph_.nodes_.size(), kNoNode);
+    std::stable_sort(stated_inputs_.begin(), stated_inputs_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    auto stated = stated_inputs_.begin();
+    graph_.input_begin_.assign(1, 0);
+    graph_.input_begin_.reserve(graph_.nodes_.size() + 1);
     for (NodeId id = 0; id < graph_.nodes_.size(); ++id) {
-        Pending& pending = pending_[id];
-        if (pending.explicit_inputs)
-            continue;
         const auto visit = [&](const auto& self, const Arg& arg) -> void {
             if (arg.kind == Arg::Kind::Node && seen_by[arg.first] != id) {
                 seen_by[arg.first] = id;
-                pending.inputs.push_back(arg.first);
+                graph_.input_.push_back(arg.first);
             } else if (arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict ||
                        arg.kind == Arg::Kind::Slice) {
                 for (uint32_t i = 0; i < arg.count; ++i)
                     self(self, graph_.args_[arg.first + i]);
             }
         };
-        visit(visit, graph_.nodes_[id].args);
-        visit(visit, graph_.nodes_[id].kwargs);
+        if (!explicit_inputs_[id]) {
+            visit(visit, graph_.nodes_[id].args);
+            visit(visit, graph_.nodes_[id].kwargs);
+        }
+        for (; stated != stated_inputs_.end() && stated->first == id; ++stated)
+            graph_.input_.push_back(stated->second);
+        graph_.input_begin_.push_back(static_cast<uint32_t>(graph_.input_.size()));
+    }
+}
+
+void GraphBuilder::collectUsers() {
+    const size_t count = graph_.nodes_.size();
+    graph_.user_begin_.assign(count + 1, 0);
+    for (const NodeId input : graph_.input_)
+        ++graph_.user_begin_[input + 1];
+    for (size_t i = 0; i < count; ++i)
+        graph_.user_begin_[i + 1] += graph_.user_begin_[i];
+    graph_.user_.resize(graph_.input_.size());
+    std::vector<uint32_t> fill(graph_.user_begin_.begin(), graph_.user_begin_.end() - 1);
+    for (NodeId id = 0; id < count; ++id) {
+        for (const NodeId input : graph_.inputs(id))
+            graph_.user_[fill[input]++] = id;
     }
 }
 
@@ -284,7 +335,7 @@ void GraphBuilder::classify() {
         const uint16_t known = graph_.targets_[node.target].traits.bits;
         if (node.op != NodeOp::CallFunction && node.op != NodeOp::CallMethod)
             node.traits = 0;
-        else if (!pending_[id].explicit_traits)
+        else if (!explicit_traits_[id])
             node.traits = known;
         else // files know these seven tags; the rest is ours
             node.traits |= known & static_cast<uint16_t>(
@@ -339,34 +390,13 @@ GraphPtr GraphBuilder::finish(Diagnostics* diagnostics) {
     const size_t count = graph_.nodes_.size();
     reportUnresolved();
     collectInputs();
-    std::vector<std::vector<NodeId>> inputs(count), weak(count), mutates(count);
-    std::vector<std::vector<StringId>> origins(count);
-    for (size_t i = 0; i < count; ++i) {
-        inputs[i] = std::move(pending_[i].inputs);
-        weak[i] = std::move(pending_[i].weak);
-        origins[i] = std::move(pending_[i].origins);
-        mutates[i] = std::move(pending_[i].mutates);
-    }
-    toCsr(inputs, graph_.input_begin_, graph_.input_);
-    toCsr(weak, graph_.weak_begin_, graph_.weak_);
-    toCsr(origins, graph_.origin_begin_, graph_.origin_);
-
-    graph_.user_begin_.assign(count + 1, 0);
-    for (NodeId input : graph_.input_)
-        ++graph_.user_begin_[input + 1];
-    for (size_t i = 0; i < count; ++i)
-        graph_.user_begin_[i + 1] += graph_.user_begin_[i];
-    graph_.user_.resize(graph_.input_.size());
-    std::vector<uint32_t> fill(graph_.user_begin_.begin(), graph_.user_begin_.end() - 1);
-    for (NodeId id = 0; id < count; ++id) {
-        for (NodeId input : graph_.inputs(id))
-            graph_.user_[fill[input]++] = id;
-    }
-
+    collectUsers();
+    toCsr(count, weak_inputs_, graph_.weak_begin_, graph_.weak_);
+    toCsr(count, origins_, graph_.origin_begin_, graph_.origin_);
     classify();
     resolveGroups();
-    toCsr(findOrderEdges(graph_, mutates), graph_.order_begin_, graph_.order_);
-    graph_.structural_hash_ = structuralHash(graph_);
+    toCsr(count, findOrderEdges(graph_, mutations_), graph_.order_begin_, graph_.order_);
+    graph_.structural_hash_ = gs::structuralHash(graph_);
     if (diagnostics)
         diagnostics->append(diagnostics_);
     return std::make_shared<const Graph>(std::move(graph_));

@@ -3,6 +3,8 @@
 
 #include "graph/graph.h"
 
+#include <unordered_map>
+
 namespace gs {
 
 /// Nodes are added in program order; an argument may name only nodes added before (a later or unknown name
@@ -16,12 +18,13 @@ namespace gs {
 class GraphBuilder {
 public:
     GraphBuilder();
-    /// Starts with the strings, info and groups of `base`, but without nodes; see copyNode().
+    /// Starts with the strings, targets, values, info and groups of `base`, but without nodes; see
+    /// copyNode(). Nodes that are copied keep their string, target and value ids.
     explicit GraphBuilder(const Graph& base);
 
     GraphInfo& info() { return graph_.info_; }
-    StringId intern(std::string_view text) { return graph_.strings_.intern(text); }
-    std::string_view text(StringId id) const { return graph_.strings_.view(id); }
+    StringId intern(std::string_view text) { return graph_.strings_->intern(text); }
+    std::string_view text(StringId id) const { return graph_.strings_->view(id); }
     size_t size() const { return graph_.nodes_.size(); }
 
     /// Adds a node. A name that is taken already gets a suffix and a diagnostic "duplicate-name".
@@ -74,14 +77,9 @@ public:
     Diagnostics& diagnostics() { return diagnostics_; }
 
 private:
-    struct Pending {
-        std::vector<NodeId> inputs;
-        bool explicit_inputs = false;
-        bool explicit_traits = false;
-        std::vector<NodeId> weak;
-        std::vector<StringId> origins;
-        std::vector<NodeId> mutates;
-    };
+    /// A pair (node, item) of a list per node; finish() sorts them into one CSR array.
+    template <typename T>
+    using Items = std::vector<std::pair<NodeId, T>>;
 
     struct UnresolvedName {
         NodeId user = kNoNode;
@@ -91,13 +89,23 @@ private:
 
     TargetId internTarget(std::string_view text);
     Arg copyArg(const Graph& base, const Arg& arg, const std::vector<NodeId>& map);
+    bool isTaken(StringId name) const;
+    /// `wanted`, or a name made from it if it is empty or taken (with a diagnostic).
+    StringId uniqueName(StringId wanted, const SourcePos& where);
+    NodeId append(StringId name, NodeOp op, TargetId target, uint32_t line);
     void collectInputs();
+    void collectUsers();
     void classify();
     void resolveGroups();
     void reportUnresolved();
 
     Graph graph_;
-    std::vector<Pending> pending_;
+    std::vector<bool> explicit_traits_;
+    std::vector<bool> explicit_inputs_;
+    Items<NodeId> stated_inputs_;
+    Items<NodeId> weak_inputs_;
+    Items<StringId> origins_;
+    Items<NodeId> mutations_;
     std::unordered_map<StringId, TargetId> target_ids_;
     std::unordered_multimap<uint64_t, ValueId> value_ids_; ///< by hashValue()
     std::vector<UnresolvedName> unresolved_;

@@ -1,16 +1,21 @@
 #include "graph/order_edges.h"
 
+#include <unordered_map>
+
 namespace gs {
 
 namespace {
 
 class Finder {
 public:
-    Finder(const Graph& graph, const std::vector<std::vector<NodeId>>& extra_writes)
-        : graph_(graph), extra_writes_(extra_writes), edges_(graph.size()), root_(graph.size()),
-          last_write_(graph.size(), kNoNode), reads_(graph.size()), written_(graph.size(), false) {}
+    Finder(const Graph& graph, const std::vector<std::pair<NodeId, NodeId>>& extra_writes)
+        : graph_(graph), root_(graph.size()), last_write_(graph.size(), kNoNode),
+          written_(graph.size(), false) {
+        for (const auto& [node, storage] : extra_writes)
+            extra_writes_[node].push_back(storage);
+    }
 
-    std::vector<std::vector<OrderEdge>> run() {
+    std::vector<std::pair<NodeId, OrderEdge>> run() {
         markWrittenRoots();
         for (NodeId id = 0; id < graph_.size(); ++id) {
             readInputs(id);
@@ -51,8 +56,8 @@ private:
             for (const std::string& name : traits.mutated_kwargs)
                 addNodes(graph_.kwarg(id, name));
         }
-        for (NodeId written : extra_writes_[id])
-            writes_.push_back(written);
+        if (const auto found = extra_writes_.find(id); found != extra_writes_.end())
+            writes_.insert(writes_.end(), found->second.begin(), found->second.end());
     }
 
     void addNodes(const Arg* arg) {
@@ -106,15 +111,16 @@ private:
     void addEdge(NodeId id, NodeId before, EdgeKind kind, NodeId argument) {
         if (before == kNoNode || before == id || before == argument)
             return;
-        edges_[id].push_back({before, kind});
+        edges_.emplace_back(id, OrderEdge{before, kind});
     }
 
     const Graph& graph_;
-    const std::vector<std::vector<NodeId>>& extra_writes_;
-    std::vector<std::vector<OrderEdge>> edges_;
+    std::unordered_map<NodeId, std::vector<NodeId>> extra_writes_;
+    std::vector<std::pair<NodeId, OrderEdge>> edges_;
     std::vector<NodeId> root_;
     std::vector<NodeId> last_write_;
-    std::vector<std::vector<NodeId>> reads_;
+    std::unordered_map<NodeId, std::vector<NodeId>>
+        reads_; ///< readers since the last write, of written storages
     std::vector<bool> written_;
     std::vector<NodeId> writes_;
     std::vector<NodeId> since_barrier_;
@@ -123,8 +129,8 @@ private:
 
 } // namespace
 
-std::vector<std::vector<OrderEdge>> findOrderEdges(const Graph& graph,
-                                                   const std::vector<std::vector<NodeId>>& extra_writes) {
+std::vector<std::pair<NodeId, OrderEdge>>
+findOrderEdges(const Graph& graph, const std::vector<std::pair<NodeId, NodeId>>& extra_writes) {
     return Finder(graph, extra_writes).run();
 }
 

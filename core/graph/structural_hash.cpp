@@ -18,6 +18,22 @@ private:
     uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
+/// Hashes of texts, each computed when it is first needed: most texts of a graph are names, which never
+/// enter.
+class TextHashes {
+public:
+    explicit TextHashes(const Graph& graph) : graph_(graph), known_(graph.strings().size(), 0) {}
+    uint64_t of(StringId id) {
+        if (known_[id] == 0)
+            known_[id] = Hash64().bytes(graph_.text(id)).value();
+        return known_[id];
+    }
+
+private:
+    const Graph& graph_;
+    std::vector<uint64_t> known_; ///< 0 = not computed yet
+};
+
 void mixTensor(WordHash& hash, const TensorMeta& tensor, ValueHash what) {
     hash.mixText(dtypeName(tensor.dtype));
     hash.mix(tensor.shape.size());
@@ -50,7 +66,7 @@ void mixValue(WordHash& hash, const Value& value, ValueHash what) {
         mixValue(hash, item, what);
 }
 
-void mixArg(WordHash& hash, const Graph& graph, const Arg& arg, const std::vector<uint64_t>& texts) {
+void mixArg(WordHash& hash, const Graph& graph, const Arg& arg, TextHashes& texts) {
     switch (arg.kind) {
     case Arg::Kind::None:
         hash.mix(0);
@@ -75,31 +91,29 @@ void mixArg(WordHash& hash, const Graph& graph, const Arg& arg, const std::vecto
             mixArg(hash, graph, child, texts);
         break;
     default:
-        hash.mix(texts[arg.text]);
+        hash.mix(texts.of(arg.text));
     }
 }
 
 } // namespace
 
-uint64_t hashValue(const Graph&, const Value& value, ValueHash what) {
+uint64_t hashValue(const Value& value, ValueHash what) {
     WordHash hash;
     mixValue(hash, value, what);
     return hash.value();
 }
 
 uint64_t structuralHash(const Graph& graph) {
-    std::vector<uint64_t> texts(graph.strings().size());
-    for (StringId id = 0; id < texts.size(); ++id)
-        texts[id] = Hash64().bytes(graph.text(id)).value();
+    TextHashes texts(graph);
     std::vector<uint64_t> values;
     for (const Value& value : graph.values())
-        values.push_back(hashValue(graph, value, ValueHash::Structure));
+        values.push_back(hashValue(value, ValueHash::Structure));
     WordHash hash;
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& node = graph.node(id);
         hash.mixText(nodeOpName(node.op));
         if (graph.isCall(id))
-            hash.mix(texts[graph.target(id).text]);
+            hash.mix(texts.of(graph.target(id).text));
         hash.mix(graph.inputs(id).size());
         for (NodeId input : graph.inputs(id))
             hash.mix(input);

@@ -18,6 +18,6 @@ enum class ValueHash : uint8_t {
     Structure,  ///< as in the structural hash: hints, no devices, no strides
     WithSymbols ///< everything: tells two different values apart
 };
-uint64_t hashValue(const Graph& graph, const Value& value, ValueHash what);
+uint64_t hashValue(const Value& value, ValueHash what);
 
 } // namespace gs

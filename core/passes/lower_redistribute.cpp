@@ -46,6 +46,7 @@ public:
             local.stride = denseStrides(local.shape, &global, math_);
         NodeId at =
             add("to_local", NodeOp::CallMethod, "to_local", {builder_.nodeArg(map[plan.parameter])}, local);
+        builder_.setTraits(at, kTraitView); // takes the shard out of its wrapper: no kernel, same storage
         if (plan.forward_dtype != DType::Unknown) {
             local.dtype = plan.forward_dtype;
             at = call("_to_copy", "aten._to_copy.default", {builder_.nodeArg(at)}, local);
@@ -96,8 +97,10 @@ private:
         Value pieces;
         pieces.kind = Value::Kind::List;
         pieces.items.assign(static_cast<size_t>(step.world), tensorValue(shard));
-        const NodeId split =
-            call("split", "aten.split.Tensor", {builder_.nodeArg(at), math_.arg(shard.shape[0])}, shard);
+        // By sizes: split() makes one piece of an empty dimension, not one for each rank.
+        const std::vector<Arg> sizes(pieces.items.size(), math_.arg(shard.shape[0]));
+        const NodeId split = call("split_with_sizes", "aten.split_with_sizes.default",
+                                  {builder_.nodeArg(at), builder_.listArg(sizes)}, shard);
         builder_.setValue(split, pieces);
         std::vector<Arg> parts;
         for (int64_t i = 0; i < step.world; ++i)

@@ -14,7 +14,7 @@ struct LoweringOptions {
 /// Each lowerable redistribute + to_local becomes, at the place of the redistribute,
 ///
 ///     to_local → [_to_copy] → constant_pad_nd → all_gather_into_tensor → wait_tensor
-///              → [split → getitem… → cat] → [slice]
+///              → [split_with_sizes → getitem… → cat] → [slice]
 ///
 /// and once more from the pad on for every further mesh dimension that is gathered. O(nodes + edges).
 PassResult lowerRedistributes(const GraphPtr& graph, const LoweringOptions& options);

@@ -1,0 +1,335 @@
+#include "app/main_window.h"
+
+#include "app/banner.h"
+#include "app/command_palette.h"
+#include "app/file_kind.h"
+#include "app/header_bar.h"
+#include "app/help_overlay.h"
+#include "app/message_page.h"
+#include "app/preferences.h"
+#include "app/text.h"
+#include "views/shell/samples_page.h"
+#include "views/theme.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+namespace gs {
+
+namespace {
+
+/// Jobs shorter than this show no progress: a strip that flashes tells nobody anything.
+constexpr int kStripDelayMs = 300;
+constexpr QSize kMinimumSize(960, 600);
+constexpr QSize kDefaultSize(1440, 900);
+
+} // namespace
+
+MainWindow::MainWindow(AnalyseFunction analyse, std::span<const ViewInfo> views)
+    : document_(std::move(analyse)) {
+    setObjectName(QStringLiteral("mainWindow"));
+    setAcceptDrops(true);
+    setMinimumSize(kMinimumSize);
+    resize(kDefaultSize);
+    workspace_ = new Workspace(views);
+    buildPages();
+    palette_ = new CommandPalette(this);
+    help_ = new HelpOverlay(this);
+    buildMenus();
+    connectDocument();
+    strip_delay_.setSingleShot(true);
+    strip_delay_.setInterval(kStripDelayMs);
+    connect(&strip_delay_, &QTimer::timeout, loading_strip_, &QWidget::show);
+    connect(&watcher_, &QFileSystemWatcher::fileChanged, this, &MainWindow::fileChanged);
+    snapshotArrived(nullptr);
+}
+
+MainWindow::~MainWindow() {
+    // Members that report to widgets must fall silent before the widgets go.
+    document_.disconnect(this);
+    document_.undoStack()->disconnect(this);
+}
+
+void MainWindow::buildPages() {
+    auto* central = new QWidget;
+    auto* layout = new QVBoxLayout(central);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    header_ = new HeaderBar;
+    status_ = new StatusLine;
+    loading_strip_ = new LoadingPanel(LoadingPanel::Shape::Strip);
+    loading_strip_->hide();
+    banner_ = new Banner;
+    stack_ = new QStackedWidget;
+    samples_ = new SamplesPage;
+    samples_->setSamples(readSamples(samplesFolder()));
+    loading_page_ = new LoadingPanel(LoadingPanel::Shape::Page);
+    message_ = new MessagePage;
+    // In the order of Page.
+    stack_->addWidget(workspace_);
+    stack_->addWidget(samples_);
+    stack_->addWidget(loading_page_);
+    stack_->addWidget(message_);
+    auto* body = new QVBoxLayout;
+    body->setContentsMargins(8, 8, 8, 8);
+    body->setSpacing(8);
+    body->addWidget(loading_strip_);
+    body->addWidget(banner_);
+    body->addWidget(stack_, 1);
+    layout->addWidget(header_);
+    layout->addLayout(body, 1);
+    layout->addWidget(status_);
+    setCentralWidget(central);
+}
+
+void MainWindow::connectDocument() {
+    connect(&document_, &Document::snapshotChanged, this, &MainWindow::snapshotArrived);
+    connect(&document_, &Document::selectionChanged, workspace_, &Workspace::setSelection);
+    connect(&document_, &Document::busyChanged, this, &MainWindow::busyChanged);
+    connect(&document_, &Document::failed, this, &MainWindow::failed);
+    for (LoadingPanel* panel : {loading_strip_, loading_page_}) {
+        connect(&document_, &Document::progressed, panel, &LoadingPanel::setProgress);
+        connect(panel, &LoadingPanel::cancelClicked, this, [this] {
+            document_.cancel();
+            updatePage();
+        });
+    }
+    connect(workspace_, &Workspace::selectionRequested, &document_, &Document::select);
+    connect(workspace_, &Workspace::settingRequested, &document_, &Document::setSetting);
+    connect(workspace_, &Workspace::costEditRequested, &document_, &Document::editCost);
+    connect(header_, &HeaderBar::settingRequested, &document_, &Document::setSetting);
+    connect(status_, &StatusLine::partClicked, this, &MainWindow::statusClicked);
+    connect(banner_, &Banner::actionClicked, &document_, &Document::reload);
+    connect(samples_, &SamplesPage::sampleChosen, this, &MainWindow::openSample);
+    const auto open = [this] { action(QStringLiteral("open"))->trigger(); };
+    connect(samples_, &SamplesPage::openClicked, this, open);
+    connect(message_, &MessagePage::openClicked, this, open);
+    connect(message_, &MessagePage::samplesClicked, this, &MainWindow::showSamples);
+    connect(message_, &MessagePage::retryClicked, &document_, &Document::reload);
+}
+
+void MainWindow::snapshotArrived(const SnapshotPtr& snapshot) {
+    RecentFile shown;
+    if (snapshot) {
+        shown.graph = toQString(snapshot->request.graph_file);
+        for (const std::string& file : snapshot->request.cost_files)
+            shown.costs.append(toQString(file));
+    }
+    if (snapshot && shown != shown_) {
+        Preferences::addRecentFile(shown);
+        banner_->hide();
+    }
+    shown_ = shown;
+    header_->setSnapshot(snapshot);
+    status_->setSnapshot(snapshot);
+    workspace_->setSnapshot(snapshot);
+    const QString name = snapshot ? QFileInfo(toQString(snapshot->request.graph_file)).fileName() : QString();
+    setWindowTitle(name.isEmpty() ? tr("Gatherscope") : tr("%1 – Gatherscope").arg(name));
+    watchFiles();
+    updateActions();
+    updatePage();
+}
+
+void MainWindow::busyChanged(bool busy) {
+    if (busy) {
+        const AnalysisRequest* opening = document_.opening();
+        const QString title = opening
+                                  ? tr("Opening %1").arg(QFileInfo(toQString(opening->graph_file)).fileName())
+                                  : tr("Analysing");
+        loading_strip_->begin(title);
+        loading_page_->begin(title);
+        if (document_.snapshot())
+            strip_delay_.start();
+    } else {
+        strip_delay_.stop();
+        loading_strip_->hide();
+    }
+    header_->setSettingsEnabled(!document_.opening());
+    updateActions();
+    updatePage();
+}
+
+void MainWindow::failed(const Error& error) {
+    const AnalysisRequest* opening = document_.failedOpening();
+    if (opening && !document_.snapshot())
+        message_->showError(toQString(opening->graph_file), error);
+    else
+        banner_->showMessage(Banner::Look::Warning, errorText(error), opening ? tr("Try again") : QString());
+    updatePage();
+}
+
+void MainWindow::updatePage() {
+    Page page = Page::Message;
+    if (want_samples_)
+        page = Page::Samples;
+    else if (document_.snapshot())
+        page = Page::Panels;
+    else if (document_.opening())
+        page = Page::Loading;
+    if (stack_->currentIndex() != static_cast<int>(page))
+        stack_->setCurrentIndex(static_cast<int>(page));
+}
+
+MainWindow::Page MainWindow::page() const {
+    return static_cast<Page>(stack_->currentIndex());
+}
+
+void MainWindow::open(AnalysisRequest request) {
+    want_samples_ = false;
+    document_.open(std::move(request));
+    updatePage();
+}
+
+void MainWindow::openFiles(const QStringList& graphs, const QStringList& costs) {
+    if (graphs.isEmpty()) {
+        if (!document_.snapshot() && !costs.isEmpty())
+            banner_->showMessage(Banner::Look::Info,
+                                 tr("Costs need a graph: open the graph first, or drop both."));
+        for (auto it = costs.rbegin(); document_.snapshot() && it != costs.rend(); ++it)
+            document_.addCostFile(*it);
+        return;
+    }
+    AnalysisRequest request;
+    request.graph_file = graphs.front().toStdString();
+    for (const QString& file : costs)
+        request.cost_files.push_back(file.toStdString());
+    request.settings = document_.request().settings;
+    open(std::move(request));
+}
+
+void MainWindow::openAny(const QStringList& files) {
+    const SortedFiles sorted = sortFiles(files);
+    openFiles(sorted.graphs, sorted.costs);
+}
+
+void MainWindow::openSample(const Sample& sample) {
+    AnalysisRequest request;
+    request.graph_file = sample.graph.toStdString();
+    for (const QString& file : sample.costs)
+        request.cost_files.push_back(file.toStdString());
+    for (auto it = sample.settings.begin(); it != sample.settings.end(); ++it) {
+        if (const Status status = request.settings.set(it.key().toStdString(), it.value().toStdString());
+            !status) {
+            failed(status.error());
+            return;
+        }
+    }
+    open(std::move(request));
+}
+
+void MainWindow::showSamples() {
+    want_samples_ = true;
+    updatePage();
+}
+
+void MainWindow::showEmpty() {
+    want_samples_ = false;
+    message_->showEmpty();
+    document_.close();
+}
+
+void MainWindow::showMessagePage() {
+    stack_->setCurrentIndex(static_cast<int>(Page::Message));
+}
+
+void MainWindow::showLoading(const QString& title, const QString& stage, double fraction) {
+    loading_page_->begin(title);
+    loading_page_->setProgress(stage, fraction);
+    stack_->setCurrentIndex(static_cast<int>(Page::Loading));
+}
+
+void MainWindow::applyTheme(ThemeChoice choice) {
+    Theme::apply(isDark(choice));
+    for (QWidget* widget : QApplication::allWidgets())
+        widget->update();
+}
+
+void MainWindow::watchFiles() {
+    if (!watcher_.files().isEmpty())
+        watcher_.removePaths(watcher_.files());
+    const SnapshotPtr snapshot = document_.snapshot();
+    if (!snapshot)
+        return;
+    QStringList files{toQString(snapshot->request.graph_file)};
+    for (const std::string& file : snapshot->request.cost_files)
+        files.append(toQString(file));
+    files.removeIf([](const QString& file) { return !QFileInfo::exists(file); });
+    if (!files.isEmpty())
+        watcher_.addPaths(files);
+}
+
+void MainWindow::fileChanged(const QString& path) {
+    banner_->showMessage(Banner::Look::Info, tr("%1 changed on disk.").arg(QFileInfo(path).fileName()),
+                         tr("Reload"));
+}
+
+void MainWindow::resetLayout() {
+    workspace_->resetLayout();
+}
+
+void MainWindow::saveLayout() {
+    Preferences::setWindow(saveGeometry(), workspace_->saveState());
+}
+
+void MainWindow::restoreLayout() {
+    const QByteArray geometry = Preferences::geometry();
+    if (!geometry.isEmpty())
+        restoreGeometry(geometry);
+    workspace_->restore(Preferences::dockState());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    saveLayout();
+    document_.cancel();
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); }))
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    QStringList files;
+    for (const QUrl& url : event->mimeData()->urls())
+        if (url.isLocalFile())
+            files.append(url.toLocalFile());
+    if (files.isEmpty())
+        return;
+    event->acceptProposedAction();
+    openAny(files);
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+    const auto letter = letter_actions_.find(event->key());
+    if (letter != letter_actions_.end() && event->modifiers() == Qt::NoModifier) {
+        letter->second->trigger();
+        return;
+    }
+    // Escape closes what lies on top, one thing at a time.
+    if (event->key() != Qt::Key_Escape)
+        return QMainWindow::keyPressEvent(event);
+    if (page() == Page::Samples && document_.snapshot()) {
+        want_samples_ = false;
+        updatePage();
+    } else if (!banner_->isHidden()) {
+        banner_->hide();
+    } else if (document_.busy()) {
+        document_.cancel();
+        updatePage();
+    }
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    help_->setGeometry(rect());
+    palette_->hide();
+}
+
+} // namespace gs

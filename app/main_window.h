@@ -1,0 +1,138 @@
+// The window: header, panels, status line, and the pages that stand in for the panels.
+#pragma once
+
+#include "app/document.h"
+#include "app/preferences.h"
+#include "app/status_line.h"
+#include "app/workspace.h"
+#include "views/shell/samples.h"
+
+#include <QFileSystemWatcher>
+#include <QMainWindow>
+#include <QTimer>
+
+#include <functional>
+#include <map>
+
+class QMenu;
+class QStackedWidget;
+
+namespace gs {
+
+class Banner;
+class CommandPalette;
+class HeaderBar;
+class HelpOverlay;
+class LoadingPanel;
+class MessagePage;
+class SamplesPage;
+struct Exporter;
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    enum class Page : uint8_t { Panels, Samples, Loading, Message };
+
+    explicit MainWindow(AnalyseFunction analyse, std::span<const ViewInfo> views = viewRegistry());
+    ~MainWindow() override;
+
+    Document& document() { return document_; }
+    Workspace& workspace() { return *workspace_; }
+    HeaderBar& header() { return *header_; }
+    StatusLine& statusLine() { return *status_; }
+    CommandPalette& palette() { return *palette_; }
+    HelpOverlay& help() { return *help_; }
+    Banner& banner() { return *banner_; }
+    MessagePage& messagePage() { return *message_; }
+    LoadingPanel& loadingPage() { return *loading_page_; }
+    Page page() const;
+
+    void open(AnalysisRequest request);
+    /// Opens the first graph with the costs and the settings in use, or adds the costs to what is open if
+    /// there is no graph.
+    void openFiles(const QStringList& graphs, const QStringList& costs);
+    /// As openFiles(), after looking at what each file is. Used for drops and the command line.
+    void openAny(const QStringList& files);
+    void openSample(const Sample& sample);
+    void showSamples();
+    void showEmpty();
+    /// The error page or the progress, as they look without a running job; for pictures.
+    void showMessagePage();
+    void showLoading(const QString& title, const QString& stage, double fraction);
+    void applyTheme(ThemeChoice choice);
+
+    void resetLayout();
+    void saveLayout();
+    void restoreLayout();
+
+    /// The action with this object name; null if there is none.
+    QAction* action(const QString& id) const;
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    using Slot = std::function<void()>;
+    void buildPages();
+    void connectDocument();
+    void snapshotArrived(const SnapshotPtr& snapshot);
+    void busyChanged(bool busy);
+    void failed(const Error& error);
+    void updatePage();
+    void watchFiles();
+    void fileChanged(const QString& path);
+
+    // main_window_actions.cpp
+    void buildMenus();
+    QAction* addCommand(QMenu* menu, const QString& id, const QString& text, const QKeySequence& keys,
+                        Slot slot);
+    void addLetterCommand(QMenu* menu, const QString& id, const QString& text, Qt::Key key, Slot slot);
+    void buildFileMenu(QMenu* menu);
+    void buildEditMenu(QMenu* menu);
+    void buildViewMenu(QMenu* menu);
+    void buildGoMenu(QMenu* menu);
+    void buildSettingMenu(QMenu* menu);
+    void buildHelpMenu(QMenu* menu);
+    void fillRecentMenu();
+    void fillCostsMenu();
+    void updateActions();
+    void chooseFiles(const QString& title, bool costs);
+    void showAbout();
+
+    // main_window_export.cpp
+    void buildExportMenu(QMenu* menu);
+    void chooseExportFile(const Exporter& exporter);
+    void exportTo(const Exporter& exporter, const QString& file);
+    void saveWindowPicture();
+
+    // main_window_links.cpp
+    void statusClicked(StatusLine::Part part);
+    void stepGather(int by);
+    void focusFilter();
+
+    Document document_;
+    HeaderBar* header_ = nullptr;
+    LoadingPanel* loading_strip_ = nullptr;
+    Banner* banner_ = nullptr;
+    QStackedWidget* stack_ = nullptr;
+    Workspace* workspace_ = nullptr;
+    SamplesPage* samples_ = nullptr;
+    LoadingPanel* loading_page_ = nullptr;
+    MessagePage* message_ = nullptr;
+    StatusLine* status_ = nullptr;
+    CommandPalette* palette_ = nullptr;
+    HelpOverlay* help_ = nullptr;
+    QMenu* recent_menu_ = nullptr;
+    QMenu* costs_menu_ = nullptr;
+    std::map<int, QAction*> letter_actions_; ///< by key
+    QTimer strip_delay_;                     ///< short jobs show no strip
+    QFileSystemWatcher watcher_;
+    bool want_samples_ = true;
+    RecentFile shown_; ///< files of the snapshot
+};
+
+} // namespace gs

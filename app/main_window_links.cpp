@@ -1,0 +1,75 @@
+// Where the parts of the status line and the single keys lead: into the views.
+#include "app/main_window.h"
+#include "app/text.h"
+#include "views/docks/chip.h"
+#include "views/docks/costs_view.h"
+#include "views/docks/filter_field.h"
+#include "views/docks/gathers_view.h"
+
+#include <algorithm>
+
+namespace gs {
+
+namespace {
+
+void showOnly(GathersView& view, GathersFilter::Chip wanted) {
+    for (int chip = 0; chip < GathersFilter::ChipCount; ++chip)
+        view.chip(static_cast<GathersFilter::Chip>(chip))->setChecked(chip == wanted);
+}
+
+} // namespace
+
+void MainWindow::statusClicked(StatusLine::Part part) {
+    auto* gathers = qobject_cast<GathersView*>(workspace_->view(QStringLiteral("gathers")));
+    auto* costs = qobject_cast<CostsView*>(workspace_->view(QStringLiteral("costs")));
+    switch (part) {
+    case StatusLine::Part::Hidden:
+    case StatusLine::Part::Exposed:
+        if (gathers)
+            showOnly(*gathers,
+                     part == StatusLine::Part::Hidden ? GathersFilter::Hidden : GathersFilter::Exposed);
+        workspace_->show(QStringLiteral("gathers"));
+        break;
+    case StatusLine::Part::Missing:
+        if (costs)
+            costs->missingChip()->setChecked(true);
+        workspace_->show(QStringLiteral("costs"));
+        break;
+    case StatusLine::Part::Step:
+    case StatusLine::Part::LowerBound:
+    case StatusLine::Part::Peak:
+        workspace_->show(QStringLiteral("timeline"));
+        break;
+    }
+}
+
+/// By the table as it is sorted and filtered; without the table in program order.
+void MainWindow::stepGather(int by) {
+    if (auto* gathers = qobject_cast<GathersView*>(workspace_->view(QStringLiteral("gathers")))) {
+        gathers->step(by);
+        return;
+    }
+    const SnapshotPtr snapshot = document_.snapshot();
+    if (!snapshot || snapshot->after.schedule->decisions.empty())
+        return;
+    const std::vector<Decision>& decisions = snapshot->after.schedule->decisions;
+    const auto name = [&](int i) {
+        return toQString(snapshot->after.graph->name(decisions[static_cast<size_t>(i)].launch));
+    };
+    const auto count = static_cast<int>(decisions.size());
+    int at = by > 0 ? -1 : count;
+    for (int i = 0; i < count; ++i)
+        if (document_.selection() == Selection{Selection::Kind::Gather, name(i)})
+            at = i;
+    document_.select({Selection::Kind::Gather, name(std::clamp(at + by, 0, count - 1))});
+}
+
+void MainWindow::focusFilter() {
+    workspace_->show(QStringLiteral("gathers"));
+    if (auto* gathers = qobject_cast<GathersView*>(workspace_->view(QStringLiteral("gathers")))) {
+        gathers->filterField()->setFocus(Qt::ShortcutFocusReason);
+        gathers->filterField()->selectAll();
+    }
+}
+
+} // namespace gs

@@ -1,0 +1,122 @@
+#include "app/preferences.h"
+
+#include <QGuiApplication>
+#include <QPalette>
+#include <QSettings>
+
+namespace gs {
+
+namespace {
+
+bool& desktopIsDark() {
+    static bool dark = false;
+    return dark;
+}
+
+/// Stored states of another layout generation are not restored.
+constexpr int kLayoutVersion = 1;
+
+} // namespace
+
+QString themeChoiceName(ThemeChoice choice) {
+    switch (choice) {
+    case ThemeChoice::Light:
+        return QStringLiteral("light");
+    case ThemeChoice::Dark:
+        return QStringLiteral("dark");
+    case ThemeChoice::System:
+        break;
+    }
+    return QStringLiteral("system");
+}
+
+bool parseThemeChoice(const QString& name, ThemeChoice& choice) {
+    for (const ThemeChoice candidate : {ThemeChoice::System, ThemeChoice::Light, ThemeChoice::Dark}) {
+        if (themeChoiceName(candidate) == name) {
+            choice = candidate;
+            return true;
+        }
+    }
+    return false;
+}
+
+ThemeChoice Preferences::themeChoice() {
+    ThemeChoice choice = ThemeChoice::System;
+    parseThemeChoice(QSettings().value(QStringLiteral("theme")).toString(), choice);
+    return choice;
+}
+
+void Preferences::setThemeChoice(ThemeChoice choice) {
+    QSettings().setValue(QStringLiteral("theme"), themeChoiceName(choice));
+}
+
+QList<RecentFile> Preferences::recentFiles() {
+    QSettings settings;
+    QList<RecentFile> files;
+    const int count = settings.beginReadArray(QStringLiteral("recent"));
+    for (int i = 0; i < count; ++i) {
+        settings.setArrayIndex(i);
+        const QString graph = settings.value(QStringLiteral("graph")).toString();
+        if (!graph.isEmpty())
+            files.append({graph, settings.value(QStringLiteral("costs")).toStringList()});
+    }
+    settings.endArray();
+    return files;
+}
+
+void Preferences::addRecentFile(const RecentFile& file) {
+    QList<RecentFile> files = recentFiles();
+    files.removeIf([&](const RecentFile& old) { return old.graph == file.graph; });
+    files.prepend(file);
+    if (files.size() > kMaxRecent)
+        files.resize(kMaxRecent);
+    QSettings settings;
+    settings.remove(QStringLiteral("recent"));
+    settings.beginWriteArray(QStringLiteral("recent"), static_cast<int>(files.size()));
+    for (qsizetype i = 0; i < files.size(); ++i) {
+        settings.setArrayIndex(static_cast<int>(i));
+        settings.setValue(QStringLiteral("graph"), files[i].graph);
+        settings.setValue(QStringLiteral("costs"), files[i].costs);
+    }
+    settings.endArray();
+}
+
+void Preferences::clearRecentFiles() {
+    QSettings().remove(QStringLiteral("recent"));
+}
+
+QByteArray Preferences::geometry() {
+    return QSettings().value(QStringLiteral("window/geometry")).toByteArray();
+}
+
+QByteArray Preferences::dockState() {
+    const QSettings settings;
+    if (settings.value(QStringLiteral("window/layout")).toInt() != kLayoutVersion)
+        return {};
+    return settings.value(QStringLiteral("window/docks")).toByteArray();
+}
+
+void Preferences::setWindow(const QByteArray& geometry, const QByteArray& dock_state) {
+    QSettings settings;
+    settings.setValue(QStringLiteral("window/geometry"), geometry);
+    settings.setValue(QStringLiteral("window/docks"), dock_state);
+    settings.setValue(QStringLiteral("window/layout"), kLayoutVersion);
+}
+
+QString Preferences::lastFolder() {
+    return QSettings().value(QStringLiteral("folder")).toString();
+}
+
+void Preferences::setLastFolder(const QString& folder) {
+    QSettings().setValue(QStringLiteral("folder"), folder);
+}
+
+void rememberDesktopPalette() {
+    desktopIsDark() = QGuiApplication::palette().color(QPalette::Window).lightness() < 128;
+}
+
+bool isDark(ThemeChoice choice) {
+    return choice == ThemeChoice::Dark || (choice == ThemeChoice::System && desktopIsDark());
+}
+
+} // namespace gs

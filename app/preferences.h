@@ -1,0 +1,46 @@
+// What the program remembers between runs. Read and written on the GUI thread only.
+#pragma once
+
+#include <QByteArray>
+#include <QList>
+#include <QString>
+#include <QStringList>
+
+namespace gs {
+
+enum class ThemeChoice : uint8_t { System, Light, Dark };
+/// "system", "light", "dark"; nothing else is a choice.
+QString themeChoiceName(ThemeChoice choice);
+bool parseThemeChoice(const QString& name, ThemeChoice& choice);
+
+struct RecentFile {
+    QString graph;
+    QStringList costs;
+    bool operator==(const RecentFile&) const = default;
+};
+
+class Preferences {
+public:
+    static constexpr qsizetype kMaxRecent = 12;
+
+    static ThemeChoice themeChoice();
+    static void setThemeChoice(ThemeChoice choice);
+
+    /// Newest first.
+    static QList<RecentFile> recentFiles();
+    static void addRecentFile(const RecentFile& file);
+    static void clearRecentFiles();
+
+    static QByteArray geometry();
+    static QByteArray dockState();
+    static void setWindow(const QByteArray& geometry, const QByteArray& dock_state);
+
+    static QString lastFolder();
+    static void setLastFolder(const QString& folder);
+};
+
+/// Whether the desktop is dark; call before Theme::apply() replaces the palette for the first time.
+void rememberDesktopPalette();
+bool isDark(ThemeChoice choice);
+
+} // namespace gs

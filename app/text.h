@@ -1,0 +1,25 @@
+// The core's texts are UTF-8; Qt's are UTF-16.
+#pragma once
+
+#include <QString>
+
+#include <string_view>
+
+namespace gs {
+
+inline QString toQString(std::string_view text) {
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+/// The core's messages begin small and end open; a page shows sentences.
+inline QString toSentence(std::string_view text) {
+    QString result = toQString(text);
+    if (result.isEmpty())
+        return result;
+    result[0] = result[0].toUpper();
+    if (!result.endsWith(QLatin1Char('.')) && !result.endsWith(QLatin1Char('?')))
+        result += QLatin1Char('.');
+    return result;
+}
+
+} // namespace gs

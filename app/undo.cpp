@@ -1,0 +1,37 @@
+#include "app/undo.h"
+
+#include "app/document.h"
+
+namespace gs {
+
+bool sameRequest(const AnalysisRequest& a, const AnalysisRequest& b) {
+    return a.graph_file == b.graph_file && a.graph_index == b.graph_index && a.rank == b.rank &&
+           a.cost_files == b.cost_files && a.cost_overrides == b.cost_overrides && a.settings == b.settings;
+}
+
+ChangeRequest::ChangeRequest(Document& document, const QString& text, AnalysisRequest after,
+                             std::string merge_key)
+    : QUndoCommand(text), document_(document), before_(document.request()), after_(std::move(after)),
+      merge_key_(std::move(merge_key)) {
+    age_.start();
+}
+
+bool ChangeRequest::mergeWith(const QUndoCommand* other) {
+    const auto* next = dynamic_cast<const ChangeRequest*>(other);
+    if (!next || next->merge_key_ != merge_key_ || age_.elapsed() > kMergeGapMs)
+        return false;
+    after_ = next->after_;
+    age_.restart();
+    setObsolete(sameRequest(before_, after_));
+    return true;
+}
+
+void ChangeRequest::undo() {
+    document_.applyRequest(before_);
+}
+
+void ChangeRequest::redo() {
+    document_.applyRequest(after_);
+}
+
+} // namespace gs

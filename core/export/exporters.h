@@ -1,0 +1,17 @@
+// The exporters that registry.cpp lists, by file.
+#pragma once
+
+#include "export/exporter.h"
+
+namespace gs {
+
+Exporter analysisExporter();      ///< analysis_json.cpp
+Exporter scheduleExporter();      ///< schedule_json.cpp
+Exporter magiEnvironment();       ///< magi_environment.cpp
+Exporter magiLogExporter();       ///< magi_log.cpp
+Exporter chromeTraceExporter();   ///< chrome_trace.cpp
+Exporter gatherTableExporter();   ///< csv_tables.cpp
+Exporter costTableExporter();     ///< csv_tables.cpp
+Exporter transferTableExporter(); ///< csv_tables.cpp
+
+} // namespace gs

@@ -1,0 +1,28 @@
+// Graphviz input: for layout (ids and sizes only) and for people (labels and styles).
+#pragma once
+
+#include "layout/layout_graph.h"
+#include "layout/placement.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gs {
+
+/// dot never gets more boxes than this.
+inline constexpr size_t kMaxDotBoxes = 400;
+
+/// Input for `dot -Tplain`: boxes "n0", "n1", … of the given sizes without labels, because dot's scanner
+/// breaks on long or odd texts; the text is drawn by the view. Links keep their order. `sizes` has one entry
+/// per box.
+std::string writeLayoutDot(const LayoutGraph& picture, std::span<const LayoutSize> sizes);
+
+/// A complete picture in DOT for other tools: labels escaped, roles and kinds told apart by fill and line.
+std::string writeDot(const LayoutGraph& picture, std::string_view title);
+
+/// Text as the inside of a quoted DOT string, at most `max_bytes` bytes (dot 2.42 refuses strings over
+/// 16,384), never cut inside a UTF-8 character or an escape. Invalid UTF-8 and control characters become "?".
+std::string escapeDot(std::string_view text, size_t max_bytes = 16384);
+
+} // namespace gs

@@ -1,0 +1,308 @@
+// The command line as users run it: the program itself, its output and its exit codes.
+#include "support/test_data.h"
+
+#include <QDir>
+#include <QProcess>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using Json = nlohmann::json;
+using namespace gs;
+
+namespace {
+
+struct Run {
+    int code = -1;
+    QByteArray out;
+    QByteArray error;
+};
+
+Run runCli(const QStringList& arguments) {
+    QProcess process;
+    process.start(GATHERSCOPE_CLI, arguments);
+    Run run;
+    if (!process.waitForFinished(60'000) || process.exitStatus() != QProcess::NormalExit)
+        return run; // a crash or a hang is code -1
+    run.code = process.exitCode();
+    run.out = process.readAllStandardOutput();
+    run.error = process.readAllStandardError();
+    return run;
+}
+
+/// A graph of a parameter, a gather, its wait and a matrix multiply; `mutate` changes one piece of its text.
+QByteArray smallGraph(const QByteArray& from = {}, const QByteArray& to = {}) {
+    QByteArray text =
+        R"({"format":"gatherscope.graph","version":1,"name":"small","source":{},"groups":{},"nodes":[
+{"name":"x","op":"placeholder","target":"x","args":[],"kwargs":{},"val":{"dtype":"bfloat16","shape":[64,64],"stride":[64,1],"device":"cuda:0"}},
+{"name":"p","op":"placeholder","target":"p","args":[],"kwargs":{},"val":{"dtype":"bfloat16","shape":[8,64],"stride":[64,1],"device":"cuda:0"}},
+{"name":"ag","op":"call_function","target":"_c10d_functional.all_gather_into_tensor.default","args":[{"n":"p"},8,"0"],"kwargs":{},"val":{"dtype":"bfloat16","shape":[64,64],"stride":[64,1],"device":"cuda:0"}},
+{"name":"w","op":"call_function","target":"_c10d_functional.wait_tensor.default","args":[{"n":"ag"}],"kwargs":{},"val":{"dtype":"bfloat16","shape":[64,64],"stride":[64,1],"device":"cuda:0"}},
+{"name":"mm","op":"call_function","target":"aten.mm.default","args":[{"n":"x"},{"n":"w"}],"kwargs":{},"val":{"dtype":"bfloat16","shape":[64,64],"stride":[64,1],"device":"cuda:0"}},
+{"name":"output","op":"output","target":"output","args":[[{"n":"mm"}]],"kwargs":{},"val":null}
+]}
+)";
+    if (!from.isEmpty()) {
+        const auto at = text.indexOf(from);
+        if (at < 0)
+            qFatal("the small graph has no such piece");
+        text.replace(at, from.size(), to);
+    }
+    return text;
+}
+
+} // namespace
+
+class TestCli : public QObject {
+    Q_OBJECT
+
+private slots:
+    void helpAndVersion() {
+        QCOMPARE(runCli({"--help"}).code, 0);
+        QCOMPARE(runCli({"--version"}).code, 0);
+        QCOMPARE(runCli({"analyze", "--help"}).code, 0);
+        QVERIFY(runCli({"analyze", "--help"}).out.contains("--costs"));
+    }
+
+    void usageErrors_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QByteArray>("says");
+        const QString graph = write("g.json", smallGraph());
+        QTest::newRow("nothing") << QStringList{} << QByteArray("Usage");
+        QTest::newRow("command") << QStringList{"frobnicate"} << QByteArray("no command");
+        QTest::newRow("no file") << QStringList{"analyze"} << QByteArray("a file is missing");
+        QTest::newRow("option") << QStringList{"analyze", graph, "--nope"} << QByteArray("nope");
+        QTest::newRow("setting") << QStringList{"analyze", graph, "--set", "nope=1"}
+                                 << QByteArray("no setting");
+        QTest::newRow("range") << QStringList{"analyze", graph, "--set", "contention=0"}
+                               << QByteArray("from 1 to 10");
+        QTest::newRow("scheduler") << QStringList{"analyze", graph, "--scheduler", "nope"}
+                                   << QByteArray("no scheduler");
+        QTest::newRow("device") << QStringList{"analyze", graph, "--device", "nope"}
+                                << QByteArray("no device");
+        QTest::newRow("source") << QStringList{"analyze", graph, "--set", "cost_sources=nope"}
+                                << QByteArray("nope");
+        QTest::newRow("graph number")
+            << QStringList{"analyze", graph, "--graph", "x"} << QByteArray("whole number");
+    }
+
+    void usageErrors() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QByteArray, says);
+        const Run run = runCli(arguments);
+        QCOMPARE(run.code, 2);
+        QVERIFY2(run.error.contains(says), run.error.constData());
+    }
+
+    void badInput_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QByteArray>("says");
+        QTest::addColumn<bool>("still_read");
+        const QByteArray good = smallGraph();
+        const auto row = [](const char* name, const QByteArray& text, const char* says, bool still_read) {
+            QTest::newRow(name) << text << QByteArray(says) << still_read;
+        };
+        row("empty", {}, "empty", false);
+        row("binary",
+            QByteArray("\x7f"
+                       "ELF\x02\x01\x00\x00\x00\x10\xff\xfe",
+                       12),
+            "graph", false);
+        row("cut gzip", gzipped(good).left(200), "gzip", true);
+        row("cut json", good.left(good.indexOf("\"w\"") + 30), "line 5", true);
+        row("cycle", smallGraph(R"({"n":"p"},8)", R"({"n":"mm"},8)"), "comes after it", true);
+        row("self", smallGraph(R"({"n":"p"},8)", R"({"n":"ag"},8)"), "itself", true);
+        row("unknown node", smallGraph(R"({"n":"p"},8)", R"({"n":"q"},8)"), "no node of the graph", true);
+        row("duplicate", smallGraph(R"("name":"w")", R"("name":"ag")"), "taken", true);
+        row("no nodes", R"({"format":"gatherscope.graph","version":1,"nodes":[]})", "no nodes", false);
+        row("no array", R"({"format":"gatherscope.graph","version":1})", "nodes", false);
+        row("bad op", smallGraph(R"("op":"output")", R"("op":"outpost")"), "outpost", true);
+        row("missing comma",
+            smallGraph(R"("op":"placeholder","target":"p")", R"("op":"placeholder" "target":"p")"), "line 3",
+            true);
+        row("prose", "Dear all, the gathers did not move again.\n", "graph", false);
+        row("trace", R"({"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"kernel"}]})", "trace", false);
+    }
+
+    void badInput() {
+        QFETCH(QByteArray, text);
+        QFETCH(QByteArray, says);
+        QFETCH(bool, still_read);
+        const Run run = runCli({"analyze", write("bad.json", text), "--json", "-"});
+        QCOMPARE(run.code, 3);
+        QVERIFY2(run.error.contains(says) ||
+                     run.error.contains(QByteArray(says).replace("line ", "bad.json:")),
+                 run.error.constData());
+        QCOMPARE(!run.out.isEmpty(), still_read);
+        if (still_read)
+            QVERIFY(Json::parse(run.out.toStdString()).at("graph").at("nodes") > 1);
+    }
+
+    void missingFileFolderAndPermission() {
+        QVERIFY(runCli({"analyze", folder_.filePath("none.json")}).error.contains("no such file"));
+        QVERIFY(runCli({"analyze", folder_.path()}).error.contains("folder"));
+        QCOMPARE(runCli({"analyze", folder_.path()}).code, 3);
+        const QString locked = write("locked.json", smallGraph());
+        QFile::setPermissions(locked, {});
+        const Run run = runCli({"analyze", locked});
+        if (geteuid() == 0) // root reads everything: then the file must simply open
+            QCOMPARE(run.code, 0);
+        else
+            QVERIFY(run.code == 3 && run.error.contains("ermission"));
+    }
+
+    void graphWithoutCollectives() {
+        const QByteArray text = R"({"format":"gatherscope.graph","version":1,"name":"plain","nodes":[
+{"name":"x","op":"placeholder","target":"x","args":[],"kwargs":{},"val":{"dtype":"float32","shape":[4],"stride":[1],"device":"cpu"}},
+{"name":"y","op":"call_function","target":"aten.relu.default","args":[{"n":"x"}],"kwargs":{},"val":{"dtype":"float32","shape":[4],"stride":[1],"device":"cpu"}}
+]})";
+        const Run run = runCli({"analyze", write("plain.json", text)});
+        QCOMPARE(run.code, 0);
+        QVERIFY2(run.out.contains("0 of 0 gathers hidden"), run.out.constData());
+    }
+
+    void costFaults_data() {
+        QTest::addColumn<QByteArray>("nodes");
+        QTest::addColumn<QByteArray>("says");
+        QTest::newRow("other nodes") << QByteArray(R"({"elsewhere":5,"nowhere":7})")
+                                     << QByteArray("none of the 2 names");
+        QTest::newRow("negative") << QByteArray(R"({"mm":-5,"ag":100})") << QByteArray("mm");
+        QTest::newRow("huge") << QByteArray(R"({"mm":9000000000000000000,"ag":100})") << QByteArray("mm");
+        QTest::newRow("text") << QByteArray(R"({"mm":"long","ag":100})") << QByteArray("mm");
+    }
+
+    void costFaults() {
+        QFETCH(QByteArray, nodes);
+        QFETCH(QByteArray, says);
+        const QString graph = write("g.json", smallGraph());
+        const QString costs = write(
+            "c.json", R"({"format":"gatherscope.costs","version":1,"unit":"ns","graph":"small","nodes":)" +
+                          nodes + "}");
+        const Run run = runCli({"analyze", graph, "--costs", costs, "--json", "-"});
+        QVERIFY2(run.error.contains(says), run.error.constData());
+        QVERIFY(Json::parse(run.out.toStdString()).at("costs").at("missing") >= 1);
+    }
+
+    void hugeShapeDoesNotOverflow() {
+        QByteArray text = smallGraph();
+        text.replace("[8,64]", "[1000000000,1000000000]").replace("[64,64]", "[1000000000,1000000000]");
+        const Run run = runCli({"analyze", write("huge.json", text), "--json", "-"});
+        QVERIFY2(run.code == 0, run.error.constData());
+        const Json json = Json::parse(run.out.toStdString());
+        QVERIFY(json.at("simulation").at("after").at("step_ns") > 0);
+        QVERIFY(json.at("schedule").at("decisions").at(0).at("bytes") > 0);
+    }
+
+    void jsonHasTheStatedKeysAndIsRepeatable() {
+        const QString graph = write("g.json", smallGraph());
+        const Run first = runCli({"analyze", graph, "--json", "-"});
+        QCOMPARE(first.code, 0);
+        QCOMPARE(first.out, runCli({"analyze", graph, "--json", "-"}).out);
+        const auto json = nlohmann::ordered_json::parse(first.out.toStdString());
+        QCOMPARE(keys(json), (QStringList{"format", "version", "graph", "settings", "costs", "schedule",
+                                          "simulation", "diagnostics"}));
+        QCOMPARE(keys(json.at("graph")),
+                 (QStringList{"name", "source", "nodes", "placeholders", "collectives", "waits",
+                              "weight_gathers", "groups", "structural_hash"}));
+        QCOMPARE(keys(json.at("costs")), (QStringList{"distinct", "measured", "reused", "imported",
+                                                      "interpolated", "analytical", "missing"}));
+        QCOMPARE(keys(json.at("schedule")),
+                 (QStringList{"scheduler", "moved", "candidates", "order", "decisions"}));
+        QCOMPARE(keys(json.at("schedule").at("decisions").at(0)),
+                 (QStringList{"launch", "parameter", "group", "bytes", "cur", "target", "floor", "floor_node",
+                              "first_consumer", "comm_ns", "need_ns", "carry_in_ns", "window_ns", "verdict",
+                              "reason", "exposed_before_ns", "exposed_after_ns"}));
+        QCOMPARE(keys(json.at("simulation")), (QStringList{"before", "after", "lower_bound_ns"}));
+    }
+
+    void sameGraphFromThreeForms() {
+        for (const std::string name : {"llama3_8b_fsdp64_joint", "lm2_fsdp8_joint"}) {
+            const auto json = test::corpusPath("graphs/" + name + ".json");
+            const auto readable = test::corpusPath("graphs/" + name + ".readable.txt");
+            const auto graph = test::corpusPath("graphs/" + name + ".graph.txt");
+            const auto costs = test::corpusPath("costs/" + name + ".roofline.json");
+            if (!json || !readable || !graph || !costs)
+                continue;
+            const Json a = analysis(*json, *costs), b = analysis(*readable, *costs),
+                       c = analysis(*graph, *costs);
+            for (const char* key : {"collectives", "waits", "weight_gathers"}) {
+                QCOMPARE(a.at("graph").at(key).dump(), b.at("graph").at(key).dump());
+                QCOMPARE(a.at("graph").at(key).dump(), c.at("graph").at(key).dump());
+            }
+            QCOMPARE(a.at("graph").at("groups").dump(), b.at("graph").at("groups").dump());
+            for (const auto& [group, facts] : a.at("graph").at("groups").items())
+                QVERIFY(facts.at("gathers") == c.at("graph").at("groups").at(group).at("gathers"));
+            QVERIFY(a.at("schedule").at("order") == b.at("schedule").at("order"));
+        }
+    }
+
+    void lists() {
+        for (const QString what :
+             {"schedulers", "settings", "cost-sources", "devices", "readers", "exports"}) {
+            const Run run = runCli({"list", what});
+            QCOMPARE(run.code, 0);
+            QVERIFY(run.out.count('\n') >= 2);
+        }
+        const Run run = runCli({"list", write("g.json", smallGraph())});
+        QCOMPARE(run.code, 0);
+        QVERIFY2(run.out.contains("6 nodes, 1 collectives, 1 gathers (1 of weights)"), run.out.constData());
+    }
+
+    void everyExportIsWritten() {
+        const QString graph = write("g.json", smallGraph());
+        const Run formats = runCli({"list", "exports"});
+        QCOMPARE(formats.code, 0);
+        for (const QByteArray& line : formats.out.trimmed().split('\n')) {
+            const QString name = QString::fromUtf8(line).section(' ', 0, 0);
+            const QString out = folder_.filePath("export-" + name);
+            QCOMPARE(runCli({"export", "--format", name, "--out", out, graph}).code, 0);
+            QVERIFY2(QFileInfo(out).size() > 20, qPrintable(name));
+        }
+        QCOMPARE(runCli({"export", "--format", "nope", graph}).code, 2);
+    }
+
+    void verbosePrintsPlacementLines() {
+        const Run run = runCli({"analyze", write("g.json", smallGraph()), "-v"});
+        QVERIFY2(run.error.contains("FSDP overlap placement: "), run.error.constData());
+        QVERIFY(run.error.contains("repositioned "));
+    }
+
+private:
+    QString write(const QString& name, const QByteArray& text) {
+        const QString path = folder_.filePath(name);
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size())
+            qFatal("cannot write %s", qPrintable(path));
+        return path;
+    }
+
+    static QByteArray gzipped(const QByteArray& text) {
+        // qCompress makes a zlib stream behind four bytes of length; gzip wants its own frame around the
+        // deflate data.
+        const QByteArray zlib = qCompress(text, 9).mid(4);
+        return QByteArray("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", 10) + zlib.mid(2, zlib.size() - 6) +
+               QByteArray(8, '\0');
+    }
+
+    static QStringList keys(const nlohmann::ordered_json& object) {
+        QStringList names;
+        for (const auto& [key, value] : object.items())
+            names << QString::fromStdString(key);
+        return names;
+    }
+
+    static Json analysis(const std::string& graph, const std::string& costs) {
+        const Run run = runCli({"analyze", QString::fromStdString(graph), "--costs",
+                                QString::fromStdString(costs), "--json", "-"});
+        if (run.code != 0)
+            qWarning("%s: exit %d: %s", graph.c_str(), run.code, run.error.constData());
+        return Json::parse(run.out.toStdString());
+    }
+
+    QTemporaryDir folder_;
+};
+
+QTEST_GUILESS_MAIN(TestCli)
+#include "tst_cli.moc"

@@ -1,0 +1,197 @@
+// Costs: what stands on top, editing in place, taking an edit back, filters, selection.
+#include "dock_test.h"
+#include "views/docks/chip.h"
+#include "views/docks/costs_view.h"
+#include "views/docks/data_table.h"
+#include "views/docks/filter_field.h"
+
+#include <QAbstractItemModelTester>
+#include <QLineEdit>
+
+using namespace gs;
+
+namespace {
+
+int rowWith(const CostsView& view, const QString& label) {
+    const QAbstractItemModel* model = view.table()->model();
+    for (int row = 0; row < model->rowCount(); ++row) {
+        if (model->index(row, CostsModel::Label).data().toString().contains(label))
+            return row;
+    }
+    return -1;
+}
+
+QString cell(const CostsView& view, int row, int column) {
+    return view.table()->model()->index(row, column).data().toString();
+}
+
+} // namespace
+
+class TestCostsView : public QObject {
+    Q_OBJECT
+private slots:
+    void init() {
+        QSettings().clear();
+        Theme::apply(false);
+    }
+    void times_data();
+    void times();
+    void modelIsSound();
+    void missingOnTop();
+    void editInPlace();
+    void takeBack();
+    void filters();
+    void selection();
+
+private:
+    test::IsolatedSettings settings_;
+};
+
+void TestCostsView::times_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<qint64>("ns");
+    QTest::newRow("plain") << "1159.1" << qint64(1159100);
+    QTest::newRow("separator") << "1,159.1 µs" << qint64(1159100);
+    QTest::newRow("us") << "2us" << qint64(2000);
+    QTest::newRow("ms") << "1.5 ms" << qint64(1500000);
+    QTest::newRow("ns") << "350ns" << qint64(350);
+    QTest::newRow("zero") << "0" << qint64(0);
+    QTest::newRow("negative") << "-1" << qint64(-1);
+    QTest::newRow("word") << "fast" << qint64(-1);
+    QTest::newRow("empty") << "" << qint64(-1);
+    QTest::newRow("huge") << "1e9" << qint64(-1);
+    QTest::newRow("too long") << "99999999999999 s" << qint64(-1);
+}
+
+void TestCostsView::times() {
+    QFETCH(QString, text);
+    QTEST(parseTime(text), "ns");
+}
+
+void TestCostsView::modelIsSound() {
+    CostsModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setSnapshot(test::sampleAnalysis());
+    QVERIFY(model.rowCount() > 5);
+    model.setSnapshot(test::sampleAnalysis());
+    test::SampleOptions one;
+    one.layers = 1;
+    model.setSnapshot(test::sampleAnalysis(one));
+    model.setSnapshot(nullptr);
+    QCOMPARE(model.rowCount(), 0);
+    QCOMPARE(model.rowOf(0), -1);
+}
+
+void TestCostsView::missingOnTop() {
+    CostsView view;
+    view.setSnapshot(test::sampleAnalysis());
+    test::showAt(view, 560, 400);
+    QVERIFY(cell(view, 0, CostsModel::Label).contains("mystery"));
+    QCOMPARE(cell(view, 0, CostsModel::PerCall), QStringLiteral("missing")); // never 0
+    QCOMPARE(cell(view, 0, CostsModel::Share), QStringLiteral("–"));
+    QCOMPARE(view.missingChip()->count(), 1);
+    const int attention = rowWith(view, "flash_attention");
+    QCOMPARE(cell(view, attention, CostsModel::Calls), QStringLiteral("3"));
+    QCOMPARE(cell(view, attention, CostsModel::PerCall), QStringLiteral("2,216.0 µs"));
+    QCOMPARE(cell(view, attention, CostsModel::Total), QStringLiteral("6,648.0 µs"));
+    QCOMPARE(cell(view, attention, CostsModel::Source), QStringLiteral("measured"));
+    double compute = 0;
+    for (int row = 0; row < view.table()->model()->rowCount(); ++row) {
+        if (cell(view, row, CostsModel::Kind) == QLatin1String("compute"))
+            compute += view.table()->model()->index(row, CostsModel::Share).data(BarRole).toDouble();
+    }
+    QVERIFY(std::abs(compute - 1) < 1e-9);
+}
+
+void TestCostsView::editInPlace() {
+    CostsView view;
+    view.setSnapshot(test::sampleAnalysis());
+    test::showAt(view, 560, 400);
+    test::Asked asked(view);
+    const int row = rowWith(view, "flash_attention");
+    const QModelIndex label = view.table()->model()->index(row, CostsModel::Label);
+    const QPoint at = view.table()->visualRect(label).center();
+    QTest::mouseClick(view.table()->viewport(), Qt::LeftButton, {}, at);
+    QTest::mouseDClick(view.table()->viewport(), Qt::LeftButton, {}, at);
+    auto* editor = view.table()->viewport()->findChild<QLineEdit*>();
+    QVERIFY(editor);
+    QCOMPARE(editor->text(), QStringLiteral("2,216.000"));
+    editor->selectAll();
+    QTest::keyClicks(editor, "1190");
+    QTest::keyClick(editor, Qt::Key_Return);
+    QTRY_COMPARE(asked.costs.size(), size_t{1});
+    QVERIFY(asked.costs[0].first.startsWith("aten._scaled_dot_product_flash_attention"));
+    QCOMPARE(asked.costs[0].second, qint64(1190000));
+    QCOMPARE(cell(view, row, CostsModel::PerCall), QStringLiteral("2,216.0 µs")); // until the snapshot comes
+    // By keyboard, with nonsense: nothing is asked.
+    QTRY_VERIFY(!view.table()->viewport()->findChild<QLineEdit*>());
+    view.table()->setFocus();
+    QTest::keyClick(view.table(), Qt::Key_Return);
+    editor = view.table()->viewport()->findChild<QLineEdit*>();
+    QVERIFY(editor);
+    QTest::keyClicks(editor, "soon");
+    QTest::keyClick(editor, Qt::Key_Return);
+    QTRY_VERIFY(!view.table()->viewport()->findChild<QLineEdit*>());
+    QCOMPARE(asked.costs.size(), size_t{1});
+}
+
+void TestCostsView::takeBack() {
+    CostsView view;
+    const AnalysisPtr plain = test::sampleAnalysis();
+    view.setSnapshot(plain);
+    test::showAt(view, 560, 400);
+    QVERIFY(!view.editedChip()->isVisibleTo(&view));
+    const NodeId mystery = *plain->after.graph->find("mystery");
+    test::SampleOptions options;
+    options.cost_overrides = {{plain->after.costs->entry(mystery)->key, 77000}};
+    view.setSnapshot(test::sampleAnalysis(options));
+    QCOMPARE(view.missingChip()->count(), 0);
+    QCOMPARE(view.editedChip()->count(), 1);
+    const int row = rowWith(view, "mystery");
+    QCOMPARE(cell(view, row, CostsModel::PerCall), QStringLiteral("77.0 µs"));
+    QCOMPARE(cell(view, row, CostsModel::Source), QStringLiteral("user"));
+    QVERIFY(view.table()->model()->index(row, CostsModel::PerCall).data(EditedRole).toBool());
+    test::Asked asked(view);
+    view.table()->selectRow(row);
+    view.table()->setFocus();
+    QTest::keyClick(view.table(), Qt::Key_Delete);
+    QCOMPARE(asked.costs.size(), size_t{1});
+    QCOMPARE(asked.costs[0].second, qint64(-1));
+    // A row that was not edited has nothing to take back.
+    view.table()->selectRow(rowWith(view, "flash_attention"));
+    QTest::keyClick(view.table(), Qt::Key_Delete);
+    QCOMPARE(asked.costs.size(), size_t{1});
+}
+
+void TestCostsView::filters() {
+    CostsView view;
+    view.setSnapshot(test::sampleAnalysis());
+    test::showAt(view, 560, 400);
+    const int all = view.table()->model()->rowCount();
+    QTest::mouseClick(view.missingChip(), Qt::LeftButton);
+    QCOMPARE(view.table()->model()->rowCount(), 1);
+    QTest::mouseClick(view.missingChip(), Qt::LeftButton);
+    QTest::keyClicks(view.filterField(), "mm analytical");
+    QTRY_VERIFY(view.table()->model()->rowCount() < all);
+    for (int row = 0; row < view.table()->model()->rowCount(); ++row)
+        QVERIFY(cell(view, row, CostsModel::Label).contains("mm"));
+}
+
+void TestCostsView::selection() {
+    CostsView view;
+    const AnalysisPtr analysis = test::sampleAnalysis();
+    view.setSnapshot(analysis);
+    test::showAt(view, 560, 400);
+    test::Asked asked(view);
+    view.setSelection({Selection::Kind::Node, "_scaled_dot_product_flash_attention_2"});
+    QVERIFY(cell(view, view.table()->currentIndex().row(), CostsModel::Label).contains("flash_attention"));
+    QVERIFY(asked.selections.empty());
+    view.table()->selectRow(rowWith(view, "all_gather bf16 112.0 MiB"));
+    QCOMPARE(asked.selections.size(), size_t{1});
+    QVERIFY(asked.selections[0].kind == Selection::Kind::Gather); // its first launch
+    view.setSelection({Selection::Kind::Node, "tokens"});         // costs nothing by definition
+    QVERIFY(!view.table()->currentIndex().isValid());
+}
+
+QTEST_MAIN(TestCostsView)
+#include "tst_costs_view.moc"

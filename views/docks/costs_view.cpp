@@ -1,0 +1,143 @@
+#include "views/docks/costs_view.h"
+
+#include "base/units.h"
+#include "views/docks/chip.h"
+#include "views/docks/data_table.h"
+#include "views/docks/filter_field.h"
+#include "views/docks/flow_layout.h"
+#include "views/theme.h"
+
+#include <QLabel>
+#include <QMenu>
+#include <QShortcut>
+#include <QVBoxLayout>
+
+namespace gs {
+
+namespace {
+
+/// Widths of CostsModel's columns in pixels; 0 takes the space that is left.
+const std::vector<int> kWidths = {92, 0, 46, 86, 100, 98, 102, 90, 160};
+const std::vector<int> kShown = {CostsModel::Label, CostsModel::Calls, CostsModel::PerCall, CostsModel::Share,
+                                 CostsModel::Source};
+
+QString name(std::string_view view) {
+    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
+}
+
+} // namespace
+
+CostsView::CostsView(QWidget* parent)
+    : View(parent), model_(new CostsModel(this)), filter_(new CostsFilter(model_)),
+      table_(new DataTable(QStringLiteral("costs/columns"), this)), field_(new FilterField(this)),
+      missing_(new Chip(tr("missing"), Mark::Limited, this)),
+      edited_(new Chip(tr("edited"), Mark::Moved, this)), totals_(new QLabel(this)) {
+    table_->setAccessibleName(tr("Costs"));
+    table_->setUp(filter_, kWidths, kShown);
+    table_->setEditTriggers(QAbstractItemView::EditKeyPressed);
+    totals_->setFont(Theme::font(11));
+    totals_->setForegroundRole(QPalette::PlaceholderText);
+
+    auto* bar = new QWidget(this);
+    bar->setBackgroundRole(QPalette::Base);
+    bar->setAutoFillBackground(true);
+    auto* flow = new FlowLayout(bar, 8);
+    flow->setContentsMargins(10, 6, 10, 4);
+    flow->setStretchLast(true);
+    for (QWidget* widget : std::initializer_list<QWidget*>{missing_, edited_, totals_, field_})
+        flow->addWidget(widget);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(bar);
+    layout->addWidget(table_);
+
+    connect(missing_, &QAbstractButton::toggled, filter_, &CostsFilter::setMissingOnly);
+    connect(edited_, &QAbstractButton::toggled, filter_, &CostsFilter::setEditedOnly);
+    connect(field_, &FilterField::filterChanged, filter_, &CostsFilter::setText);
+    connect(field_, &FilterField::left, table_, [this] { table_->setFocus(); });
+    connect(table_, &QAbstractItemView::doubleClicked, this, &CostsView::editRow);
+    connect(table_, &DataTable::menuOpening, this, &CostsView::addMenu);
+    connect(model_, &CostsModel::costEdited, this, &View::costEditRequested);
+    connect(table_, &DataTable::rowChosen, this, [this](const QModelIndex& index) {
+        const CostEntry& entry = model_->entry(filter_->mapToSource(index).row());
+        if (entry.nodes.empty())
+            return;
+        const NodeId node = entry.nodes.front();
+        emit selectionRequested(
+            {snapshot()->decisionFor(node) ? Selection::Kind::Gather : Selection::Kind::Node,
+             name(snapshot()->after.graph->name(node))});
+    });
+    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Enter}) {
+        auto* edit = new QShortcut(QKeySequence(key), table_);
+        edit->setContext(Qt::WidgetShortcut);
+        connect(edit, &QShortcut::activated, this, [this] { editRow(table_->currentIndex()); });
+    }
+    auto* reset = new QShortcut(QKeySequence(Qt::Key_Delete), table_);
+    reset->setContext(Qt::WidgetShortcut);
+    connect(reset, &QShortcut::activated, this, [this] { resetRow(table_->currentIndex()); });
+    snapshotChanged();
+}
+
+void CostsView::editRow(const QModelIndex& index) {
+    if (!index.isValid())
+        return;
+    if (table_->isColumnHidden(CostsModel::PerCall))
+        table_->setColumnShown(CostsModel::PerCall, true);
+    const QModelIndex cell = index.siblingAtColumn(CostsModel::PerCall);
+    table_->setCurrentIndex(cell);
+    table_->edit(cell);
+}
+
+void CostsView::resetRow(const QModelIndex& index) {
+    if (!index.isValid())
+        return;
+    const int row = filter_->mapToSource(index).row();
+    if (model_->edited(row))
+        emit costEditRequested(QString::fromStdString(model_->entry(row).key), -1);
+}
+
+void CostsView::addMenu(QMenu* menu, const QModelIndex& index) {
+    QAction* edit = menu->addAction(tr("Edit time per call…"));
+    QAction* reset = menu->addAction(tr("Take the edit back"));
+    edit->setEnabled(index.isValid());
+    reset->setEnabled(index.isValid() && model_->edited(filter_->mapToSource(index).row()));
+    const QPersistentModelIndex at(index);
+    connect(edit, &QAction::triggered, this, [this, at] { editRow(at); });
+    connect(reset, &QAction::triggered, this, [this, at] { resetRow(at); });
+}
+
+void CostsView::snapshotChanged() {
+    model_->setSnapshot(snapshot());
+    missing_->setCount(static_cast<int>(model_->missing()));
+    edited_->setCount(static_cast<int>(model_->editedCount()));
+    edited_->setVisible(model_->editedCount() > 0 || edited_->isChecked());
+    totals_->setText(snapshot() ? tr("%1 keys · compute %2 · communication %3")
+                                      .arg(model_->rowCount())
+                                      .arg(QString::fromStdString(formatTime(model_->computeTotalNs())),
+                                           QString::fromStdString(formatTime(model_->commTotalNs())))
+                                : QString());
+    if (!snapshot())
+        table_->setEmptyText(tr("No graph is open."));
+    else if (model_->rowCount() == 0)
+        table_->setEmptyText(tr("No node of this graph needs a cost."));
+    else
+        table_->setEmptyText(tr("No cost matches the filter."));
+    showSelection();
+}
+
+void CostsView::selectionChanged() {
+    showSelection();
+}
+
+void CostsView::showSelection() {
+    int row = -1;
+    if (snapshot() && selection().kind != Selection::Kind::None) {
+        const auto id = snapshot()->after.graph->find(selection().name.toStdString());
+        if (id)
+            row = model_->rowOf(*id);
+    }
+    table_->showRow(row < 0 ? -1 : filter_->mapFromSource(model_->index(row, 0)).row());
+}
+
+} // namespace gs

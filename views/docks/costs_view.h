@@ -1,0 +1,45 @@
+// Costs: op → time per distinct key, editable.
+#pragma once
+
+#include "views/models/costs_model.h"
+#include "views/view.h"
+
+class QLabel;
+class QMenu;
+
+namespace gs {
+
+class Chip;
+class DataTable;
+class FilterField;
+
+class CostsView : public View {
+    Q_OBJECT
+public:
+    explicit CostsView(QWidget* parent = nullptr);
+
+    DataTable* table() const { return table_; }
+    FilterField* filterField() const { return field_; }
+    Chip* missingChip() const { return missing_; }
+    Chip* editedChip() const { return edited_; }
+
+protected:
+    void snapshotChanged() override;
+    void selectionChanged() override;
+
+private:
+    void showSelection();
+    void editRow(const QModelIndex& index);
+    void resetRow(const QModelIndex& index);
+    void addMenu(QMenu* menu, const QModelIndex& index);
+
+    CostsModel* model_;
+    CostsFilter* filter_;
+    DataTable* table_;
+    FilterField* field_;
+    Chip* missing_;
+    Chip* edited_;
+    QLabel* totals_;
+};
+
+} // namespace gs

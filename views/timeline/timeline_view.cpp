@@ -1,0 +1,46 @@
+#include "views/timeline/timeline_view.h"
+
+#include "views/timeline/timeline_canvas.h"
+
+#include <QVBoxLayout>
+
+namespace gs {
+
+TimelineView::TimelineView(QWidget* parent) : View(parent), canvas_(new TimelineCanvas(this)) {
+    setAccessibleName(tr("Timeline"));
+    setFocusProxy(canvas_);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(canvas_);
+    connect(canvas_, &TimelineCanvas::navigated, this, [this] { untouched_ = false; });
+    connect(canvas_, &TimelineCanvas::selectionRequested, this, [this](const Selection& selection) {
+        own_request_ = true;
+        emit selectionRequested(selection);
+        own_request_ = false;
+    });
+}
+
+void TimelineView::snapshotChanged() {
+    const bool same = snapshot() && snapshot()->request.graph_file == shown_file_ &&
+                      snapshot()->request.graph_index == shown_index_;
+    shown_file_ = snapshot() ? snapshot()->request.graph_file : std::string();
+    shown_index_ = snapshot() ? snapshot()->request.graph_index : -1;
+    canvas_->setData(TimelineData::build(snapshot()), same);
+    if (!same)
+        untouched_ = true;
+    selectionChanged();
+}
+
+void TimelineView::selectionChanged() {
+    const bool gather = selection().kind == Selection::Kind::Gather && !canvas_->data()->bands.empty();
+    const bool show = neighbourhood_ && untouched_ && gather && !own_request_;
+    canvas_->setSelection(selection());
+    if (gather)
+        untouched_ = false;
+    if (show)
+        canvas_->zoomToSelection();
+    else if (!own_request_) // what was clicked here is visible
+        canvas_->reveal();
+}
+
+} // namespace gs
