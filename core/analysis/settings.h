@@ -24,6 +24,8 @@ enum class Setting : uint8_t {
     MaxInFlightGb,
     ComputeOverlapMultipler,
     MaxCollDistance,
+    ForwardDepth,
+    BackwardDepth,
     BucketMode,
     BucketCapMib,
     BucketRegion,

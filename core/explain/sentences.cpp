@@ -125,6 +125,10 @@ WhyText reasonText(const Subject& s) {
                     "allows.",
                     s.analysis.request.settings.text(Setting::GatherBudgetMib)),
                 s.launch()};
+    case BindingReason::Depth:
+        return {"The prefetch depth of its phase lets it start no more consumers ahead; a greater forward_depth "
+                "or backward_depth would.",
+                s.launch()};
     case BindingReason::Invalid:
         return {
             "The new order as a whole would have broken an edge between nodes, so the program keeps its old "
@@ -161,6 +165,8 @@ std::string shortReason(const Subject& s) {
         return "it does not gather a parameter";
     case BindingReason::Budget:
         return "the memory budget is used up";
+    case BindingReason::Depth:
+        return "the prefetch depth lets it start no earlier";
     case BindingReason::Invalid:
         return "the new order was dropped";
     }

@@ -1,6 +1,7 @@
 #include "schedule/just_in_time.h"
 #include "schedule/latest_safe_launch.h"
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
+#include "schedule/parameter_prefetch/parameter_prefetch.h"
 #include "schedule/scheduler.h"
 
 namespace gs {
@@ -30,6 +31,11 @@ const std::vector<SchedulerInfo>& schedulers() {
          "(document 003)",
          {MaxInFlightGb, ComputeOverlapMultipler, MaxCollDistance},
          runOverlapScheduler},
+        {"parameter-prefetch",
+         "Parameter prefetch",
+         "launches gathers a few consumers ahead inside a budget of live bytes, sinks waits (document 002)",
+         {Gathers, Contention, SlackNs, ForwardDepth, BackwardDepth, MaxInFlightGb},
+         runParameterPrefetch},
     };
     return kSchedulers;
 }

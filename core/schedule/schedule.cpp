@@ -36,6 +36,8 @@ std::string_view bindingReasonName(BindingReason reason) {
         return "not-a-weight-gather";
     case BindingReason::Budget:
         return "budget";
+    case BindingReason::Depth:
+        return "depth";
     case BindingReason::ProgramOrder:
         return "program-order";
     case BindingReason::Invalid:

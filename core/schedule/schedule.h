@@ -29,6 +29,7 @@ enum class BindingReason : uint8_t {
     NoWait,
     NotWeightGather,
     Budget,
+    Depth, ///< the prefetch depth lets it start no more consumers ahead
     ProgramOrder,
     Invalid ///< the whole reorder was dropped: an order edge would have broken
 };

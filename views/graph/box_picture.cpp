@@ -15,7 +15,7 @@ constexpr double kMaxTextBeside = 108; ///< where boxes stand beside each other
 constexpr double kMaxPortalText = 92;
 constexpr double kMinWidth = 100;
 constexpr double kOneLine = 34, kTwoLines = 44, kParameterHeight = 28, kPortalHeight = 22,
-                 kPortalTwoLines = 32;
+                 kPortalTwoLines = 36;
 constexpr double kMoveMargin = 24; ///< room for the arrow of a move, left of the boxes
 constexpr double kLegible = 0.5;   ///< below this scale texts are left out
 constexpr int kTitlePixels = 12, kDetailPixels = 11;

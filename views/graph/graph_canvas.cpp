@@ -222,7 +222,7 @@ void GraphCanvas::showTip(const QPoint& at, const QPoint& global) {
     if (box < 0 || !facts_)
         QToolTip::hideText();
     else
-        QToolTip::showText(global, facts_(box), viewport());
+        QToolTip::showText(global, factsOf(box), viewport());
 }
 
 void GraphCanvas::paintEvent(QPaintEvent*) {

@@ -47,7 +47,9 @@ QString GraphView::moduleCaption() const {
                                count(static_cast<int64_t>(after.boxes.size() - after.portals())))};
     if (after.portals() > 0)
         parts << tr("%1 long links as portals").arg(count(static_cast<int64_t>(after.portals())));
-    parts << (result_.refused > 0 ? tr("no room to unfold more") : tr("double-click unfolds"));
+    parts << (result_.refused > 0 ? tr("no room to unfold more")
+              : unfolded_.empty() ? tr("double-click unfolds")
+                                  : tr("Backspace folds"));
     return parts.join(kSeparator);
 }
 
@@ -62,7 +64,7 @@ QString GraphView::laneCaption() const {
 void GraphView::updateTexts() {
     plain_caption_.clear();
     QString link;
-    QString hint = snapshot() ? QString() : tr("Open a graph to see it here.");
+    QString hint = snapshot() && snapshot()->after.graph ? QString() : tr("Open a graph to see it here.");
     if (shown_snapshot_) {
         if (result_.mode == GraphMode::Lanes) {
             plain_caption_ = result_.after_lanes ? laneCaption() : QString();

@@ -241,6 +241,8 @@ QString reasonText(BindingReason reason) {
         return GathersModel::tr("not a weight gather");
     case BindingReason::Budget:
         return GathersModel::tr("memory budget");
+    case BindingReason::Depth:
+        return GathersModel::tr("prefetch depth");
     case BindingReason::ProgramOrder:
         return GathersModel::tr("program order");
     case BindingReason::Invalid:

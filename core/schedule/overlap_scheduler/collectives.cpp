@@ -11,9 +11,18 @@ constexpr std::string_view kNoTensor = "an input of a collective is no single te
 constexpr std::string_view kNothingWaitedFor = "a wait names no node";
 
 /// A wait behind an unpack of a coalesced launch belongs to that launch: the reference takes the unpack for
-/// the collective and fails at the size of its input, a list.
+/// the collective and fails at the size of its input, a list. Inductor's wait kernels read the shard's kernel
+/// too.
 NodeId startOf(const Graph& graph, NodeId wait) {
-    const NodeId start = graph.inputs(wait).front();
+    const auto inputs = graph.inputs(wait);
+    NodeId start = inputs.front();
+    if (graph.info().level == GraphLevel::Scheduler) {
+        for (const NodeId input : inputs) {
+            const NodeKind kind = graph.node(input).kind;
+            if (kind == NodeKind::Launch || kind == NodeKind::Unpack)
+                start = input;
+        }
+    }
     if (graph.node(start).kind != NodeKind::Unpack || graph.inputs(start).empty())
         return start;
     const NodeId launch = graph.inputs(start).front();
@@ -61,7 +70,8 @@ OverlapCollectives findOverlapCollectives(const Graph& graph, std::span<const do
             item.start = start;
             item.estimated_ms = item.exposed_ms = cost_ms[start];
             item.size_bytes = inputBytes(graph, start, out.failures);
-            if (start != graph.inputs(id).front())
+            if (graph.node(graph.inputs(id).front()).kind == NodeKind::Unpack &&
+                start != graph.inputs(id).front())
                 noteFailure(out.failures, start, kNoTensor);
             out.started_by[start] = static_cast<int32_t>(out.items.size());
             out.items.push_back(std::move(item));

@@ -56,8 +56,9 @@ OverlapResult scheduleOverlap(const Graph& graph, std::span<const double> cost_m
                               const OverlapParameters& parameters);
 
 /// Scheduler "overlap-scheduler". Diagnostics: "reference-fails" where the reference raises an exception,
-/// "order-edges-kept" where its order would break a mutation or an effect and was made again with those
-/// edges. Targets and floors of the decisions are positions in the new order.
+/// "level-generalised" on graphs of fused kernels, "order-edges-kept" where its order would break a mutation
+/// or an effect and was made again with those edges. Targets and floors of the decisions are positions in the
+/// new order.
 Schedule runOverlapScheduler(const ScheduleInput& input);
 
 } // namespace gs
