@@ -170,13 +170,13 @@ void FxCodeReader::readHeader(std::string_view text, const TextLine&) {
     if (!parseHeaderArguments(text.substr(open + 1, close > open ? close - open - 1 : 0), arguments))
         fragment_ = true; // "def step(..):", shortened by hand
     for (const auto& [name, annotation] : arguments)
-        inputs_.push_back({name, name, annotation});
+        inputs_.push_back({name, name, annotation, line_});
 }
 
 /// Text of the statement that begins in `line`, with the lines it goes on in.
 std::string_view FxCodeReader::wholeStatement(TextLine& line) {
     const size_t indent = indentOf(line.text);
-    line_ = line.number;
+    line_ = end_line_ = line.number;
     column_ = line.column + static_cast<uint32_t>(indent);
     const std::string_view text = trimmed(line.text);
     if (text.empty() || text.front() == '#' || !continues(text))
@@ -251,10 +251,10 @@ void FxCodeReader::flushInputs() {
         return;
     flushed_ = true;
     for (const std::string& name : undefined_)
-        inputs_.push_back({name, name, {}});
+        inputs_.push_back({name, name, {}, entry_.line});
     for (const Input& input : inputs_) {
         const NodeId id =
-            builder_.addNode(input.name, NodeOp::Placeholder, input.target, {input_.path, line_, column_});
+            builder_.addNode(input.name, NodeOp::Placeholder, input.target, {input_.path, input.line, 0});
         builder_.setArgs(id, {});
         builder_.setKwargs(id, {});
         annotations_.apply(id, input.annotation);
@@ -288,7 +288,8 @@ void FxCodeReader::readFlattenedInputs(std::string_view text) {
         if (name.empty() || takeName(name) != name)
             continue;
         const auto annotation = bare_annotations_.find(name);
-        inputs_.push_back({name, name, annotation == bare_annotations_.end() ? "" : annotation->second});
+        const std::string_view type = annotation == bare_annotations_.end() ? "" : annotation->second;
+        inputs_.push_back({name, name, type, line_});
     }
 }
 
@@ -325,7 +326,7 @@ void FxCodeReader::addClosingDiagnostics() {
     if (!returned_ && !fragment_)
         builder_.diagnostics().add({Severity::Warning,
                                     "cut-graph",
-                                    place(0),
+                                    {input_.path, std::max(end_line_, line_), 0},
                                     {},
                                     "the graph's text ends before its return",
                                     "the end of the graph is missing: copy the whole text"});

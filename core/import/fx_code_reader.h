@@ -33,6 +33,7 @@ private:
         std::string_view name;
         std::string_view target;
         std::string_view annotation;
+        uint32_t line = 0;
     };
 
     bool nextLine(TextLine& line);
@@ -55,7 +56,7 @@ private:
     bool renameInput(std::string_view name, std::string_view annotation, std::string_view target);
     void flushInputs();
 
-    NodeId addNode(std::string_view name, NodeOp op, std::string_view target, size_t at);
+    NodeId addNode(std::string_view name, NodeOp op, std::string_view target);
     Arg operandOf(std::string_view text, size_t at);
     Arg resolve(std::string_view name, size_t offset) override;
     bool isKnown(std::string_view name) const;
@@ -88,6 +89,7 @@ private:
     uint64_t stream_ = 0;
     uint32_t line_ = 0;
     uint32_t column_ = 1;
+    uint32_t end_line_ = 0; ///< last line of the graph's own text
     size_t bad_lines_ = 0;
     size_t calls_ = 0;
     NodeId user_ = kNoNode;

@@ -64,12 +64,11 @@ std::pair<size_t, size_t> findBinaryOperator(std::string_view text) {
 
 } // namespace
 
-NodeId FxCodeReader::addNode(std::string_view name, NodeOp op, std::string_view target, size_t at) {
+NodeId FxCodeReader::addNode(std::string_view name, NodeOp op, std::string_view target) {
     flushInputs();
     std::string scratch;
     const bool function = op == NodeOp::CallFunction;
-    const NodeId id =
-        builder_.addNode(name, op, function ? normalTarget(target, scratch) : target, place(at));
+    const NodeId id = builder_.addNode(name, op, function ? normalTarget(target, scratch) : target, place(0));
     comment_.applyTo(id, builder_);
     ++calls_;
     user_ = id;
@@ -165,14 +164,14 @@ void FxCodeReader::readAssignment(std::string_view name, std::string_view annota
         if (path == "torch.ops.higher_order.control_deps" && readOrderedCall(name, text, end)) {
             id = user_;
         } else if (head == "self" && dot != std::string_view::npos) {
-            id = addNode(name, NodeOp::CallModule, path.substr(5), at);
+            id = addNode(name, NodeOp::CallModule, path.substr(5));
             readCall(id, text, end, nullptr);
         } else if (dot != std::string_view::npos && head != "torch" && isKnown(head)) {
             const Arg self = resolve(head, at);
-            id = addNode(name, NodeOp::CallMethod, path.substr(dot + 1), at);
+            id = addNode(name, NodeOp::CallMethod, path.substr(dot + 1));
             readCall(id, text, end, &self);
         } else {
-            id = addNode(name, NodeOp::CallFunction, path, at);
+            id = addNode(name, NodeOp::CallFunction, path);
             readCall(id, text, end, nullptr);
         }
     } else {
@@ -249,7 +248,7 @@ bool FxCodeReader::readOrderedCall(std::string_view name, std::string_view text,
     ExprParser body(found->second.arguments, 0, ExprForm::Code, builder_, inner);
     if (!body.callArguments(args, kwargs))
         return false;
-    const NodeId id = addNode(name, NodeOp::CallFunction, found->second.target, open);
+    const NodeId id = addNode(name, NodeOp::CallFunction, found->second.target);
     builder_.setArgs(id, args);
     builder_.setKwargs(id, kwargs);
     for (const Arg& before : builder_.graph().children(outer[0])) {
@@ -263,27 +262,26 @@ bool FxCodeReader::readOrderedCall(std::string_view name, std::string_view text,
 bool FxCodeReader::readOperator(std::string_view name, std::string_view value, size_t at) {
     std::vector<Arg> args;
     if (const auto [sign, length] = findBinaryOperator(value); length > 0) {
-        addNode(name, NodeOp::CallFunction, operatorTarget(value.substr(sign, length), false), at);
+        addNode(name, NodeOp::CallFunction, operatorTarget(value.substr(sign, length), false));
         args.push_back(operandOf(trimmed(value.substr(0, sign)), at));
         args.push_back(operandOf(trimmed(value.substr(sign + length)), at + sign + length));
     } else if (value.substr(0, 5) == "self." || value.substr(0, 13) == "getattr(self.") {
-        addNode(name, NodeOp::GetAttr, value.substr(value[0] == 's' ? 5 : 0), at);
+        addNode(name, NodeOp::GetAttr, value.substr(value[0] == 's' ? 5 : 0));
     } else if (value.size() > 1 && (value[0] == '-' || value[0] == '~' || value[0] == '+') &&
                isNameChar(value[1])) {
         addNode(name, NodeOp::CallFunction,
                 value[0] == '-'   ? "operator.neg"
                 : value[0] == '~' ? "operator.invert"
-                                  : "operator.pos",
-                at);
+                                  : "operator.pos");
         args.push_back(operandOf(value.substr(1), at + 1));
     } else if (const size_t open = nameEnd(value, 0);
                open > 0 && open < value.size() && value[open] == '[' && value.back() == ']') {
-        addNode(name, NodeOp::CallFunction, "operator.getitem", at);
+        addNode(name, NodeOp::CallFunction, "operator.getitem");
         args.push_back(operandOf(value.substr(0, open), at));
         args.push_back(operandOf(value.substr(open + 1, value.size() - open - 2), at + open + 1));
     } else if (open > 0 && open < value.size() && value[open] == '.' && pathEnd(value, 0) == value.size() &&
                isKnown(value.substr(0, open))) {
-        addNode(name, NodeOp::CallFunction, "getattr", at);
+        addNode(name, NodeOp::CallFunction, "getattr");
         args.push_back(operandOf(value.substr(0, open), at));
         args.push_back(builder_.textArg(Arg::Kind::String, value.substr(open + 1)));
     } else {
@@ -321,7 +319,7 @@ bool FxCodeReader::readInPlace(std::string_view object, std::string_view text, s
     }
     if (target.empty())
         return false;
-    const NodeId id = addNode(name, NodeOp::CallFunction, target, 0);
+    const NodeId id = addNode(name, NodeOp::CallFunction, target);
     std::vector<Arg> args;
     for (const auto& [operand, position] : operands)
         args.push_back(operandOf(operand, position));
@@ -353,7 +351,7 @@ void FxCodeReader::readReturn(std::string_view text) {
     for (int suffix = 1; builder_.findNode(name) != kNoNode; ++suffix)
         name = fmt::format("output_{}", suffix);
     comment_ = {};
-    const NodeId id = addNode(name, NodeOp::Output, "output", 0);
+    const NodeId id = addNode(name, NodeOp::Output, "output");
     builder_.setArgs(id, {result});
     builder_.setKwargs(id, {});
     user_ = kNoNode;

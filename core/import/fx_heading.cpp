@@ -91,7 +91,7 @@ void GraphHeading::read(const TextLine& line) {
     }
     const bool other_rank = text.substr(0, 6) == "[Rank ";
     if (other_rank || text.substr(0, 7) == "# Graph") {
-        rank = std::max({rank, numberAfter(text, "[Rank"), numberAfter(text, "rank=")});
+        rank = numberAfter(text, other_rank ? "[Rank" : "rank=");
         const size_t open = text.find(other_rank ? ']' : '(');
         std::string_view title = open == std::string_view::npos ? "" : trimmed(text.substr(open + 1));
         while (!title.empty() && (title.back() == '.' || (!other_rank && title.back() == ')')))

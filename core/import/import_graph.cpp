@@ -91,25 +91,30 @@ Result<size_t> choose(const InputText& input, const std::vector<Candidate>& foun
 
 Result<ImportedGraph> importGraph(const std::string& path, int index, int rank, Diagnostics& diagnostics,
                                   const JobContext& job) {
-    Result<InputText> input = readInput(path, diagnostics);
+    const Result<InputText> input = readInput(path, diagnostics);
     if (!input)
         return input.error();
-    std::vector<Candidate> found = findCandidates(input.value(), kSureOfFragment);
+    return importText(input.value(), index, rank, diagnostics, job);
+}
+
+Result<ImportedGraph> importText(const InputText& input, int index, int rank, Diagnostics& diagnostics,
+                                 const JobContext& job) {
+    std::vector<Candidate> found = findCandidates(input, kSureOfFragment);
     if (found.empty()) {
-        const Neighbour neighbour = nameNeighbour(input->text);
+        const Neighbour neighbour = nameNeighbour(input.text);
         if (neighbour.what == "plain text") // node lines in comments of other code
-            found = findCandidates(input.value(), 1);
+            found = findCandidates(input, 1);
         if (found.empty())
             return Error{"not-a-graph",
-                         fmt::format("{}: this is {}, not an FX graph", path, neighbour.what),
-                         {path, 1, 0},
+                         fmt::format("{}: this is {}, not an FX graph", input.path, neighbour.what),
+                         {input.path, 1, 0},
                          neighbour.hint};
     }
-    const Result<size_t> chosen = choose(input.value(), found, index, rank);
+    const Result<size_t> chosen = choose(input, found, index, rank);
     if (!chosen)
         return chosen.error();
     const Candidate& wanted = found[chosen.value()];
-    Result<GraphPtr> graph = wanted.reader->read(input.value(), wanted.entry, diagnostics, job);
+    Result<GraphPtr> graph = wanted.reader->read(input, wanted.entry, diagnostics, job);
     if (!graph)
         return graph.error();
     ImportedGraph imported;

@@ -55,5 +55,8 @@ struct ImportedGraph {
 /// lines).
 Result<ImportedGraph> importGraph(const std::string& path, int index, int rank, Diagnostics& diagnostics,
                                   const JobContext& job);
+/// The same for a text that is at hand already; its path is for messages.
+Result<ImportedGraph> importText(const InputText& input, int index, int rank, Diagnostics& diagnostics,
+                                 const JobContext& job);
 
 } // namespace gs

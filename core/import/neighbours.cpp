@@ -28,6 +28,8 @@ constexpr Sign kJsonSigns[] = {
      "record the run with torch.profiler and add that trace as costs"},
     {"chakra", "a Chakra or PyTorch execution trace (JSON)",
      "it has measured operators but no program order; open the FX graph of the same run"},
+    {"\"workload_graph\"", "a Chakra or PyTorch execution trace (JSON)",
+     "it has measured operators but no program order; open the FX graph of the same run"},
     {"\"traceEvents\"", "a Kineto or Chrome trace (JSON)",
      "it holds measurements: open the FX graph of the run first, then add the trace as costs"},
     {"\"ph\":", "a Kineto or Chrome trace (JSON)",

@@ -139,7 +139,8 @@ inline Json argJson(const Graph& graph, const Arg& arg) {
     return nullptr;
 }
 
-/// The text has modules from custom["module_fqn"] only, the JSON also those that Dynamo tracks ("L['m'].emb").
+/// The text has modules from custom["module_fqn"] only, the JSON also those that Dynamo tracks
+/// ("L['m'].emb").
 inline bool isPrintedModule(const Json& module) {
     return module.is_string() && module.get<std::string>().find("L['") == std::string::npos;
 }

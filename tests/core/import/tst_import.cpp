@@ -7,8 +7,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <chrono>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -47,18 +45,11 @@ Opened openCase(const std::string& relative, int index = -1, int rank = -1) {
     return open(casePath(relative).value_or(""), index, rank);
 }
 
-/// A whole copy of the text of one file in a temporary folder, for damaged variants.
-class Scratch {
-public:
-    Opened open(const std::string& text) const {
-        const std::string path = (folder_.path() + "/input.txt").toStdString();
-        std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-        return ::open(path);
-    }
-
-private:
-    QTemporaryDir folder_;
-};
+Opened openText(std::string text) {
+    Diagnostics diagnostics;
+    Result<ImportedGraph> result = importText({"text", std::move(text)}, -1, -1, diagnostics, {});
+    return {std::move(result), std::move(diagnostics)};
+}
 
 std::string kindName(CollectiveKind kind) {
     return kind == CollectiveKind::AllGather ? "gather" : std::string(collectiveKindName(kind));
@@ -81,7 +72,9 @@ Json factsOf(const Graph& graph) {
         waits += graph.node(id).kind == NodeKind::Wait ? 1 : 0;
         renamed += graph.node(id).kind == NodeKind::Placeholder && graph.name(id) != graph.targetText(id);
     }
-    const auto bump = [](Json& counts, const std::string& key) { counts[key] = counts.value(key, 0) + 1; };
+    const auto bump = [](Json& counts, const std::string& key) {
+        counts[key] = counts.contains(key) ? counts[key].get<int>() + 1 : 1;
+    };
     for (const Collective& item : table.all()) {
         if (item.launch == kNoNode)
             continue;
@@ -92,7 +85,7 @@ Json factsOf(const Graph& graph) {
             if (facts["gather_order"].size() < 12)
                 facts["gather_order"].push_back(graph.name(item.launch));
             bytes = bytes < 0 || item.output_bytes < 0 ? -1 : bytes + item.output_bytes;
-            immediate += item.waits.size() == 1 && item.waits.front() == item.launch + 1;
+            immediate += !item.waits.empty() && item.waits.front() == item.launch + 1;
         }
     }
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -106,7 +99,8 @@ Json factsOf(const Graph& graph) {
         bump(group, kindName(traits.collective));
     }
     facts["waits"] = waits;
-    facts["nodes"] = graph.size() - graph.placeholdersEnd() - (graph.output() == kNoNode ? 0 : 1) + renamed;
+    facts["nodes"] = graph.size() - graph.placeholdersEnd() - (graph.output() == kNoNode ? 0 : 1);
+    facts["renamed"] = renamed;
     facts["has_return"] = graph.output() != kNoNode;
     facts["gathers_wait_immediately_next"] = immediate;
     facts["gather_bytes_total"] = bytes <= 0 ? Json() : Json(bytes);
@@ -163,6 +157,9 @@ void TstImport::factsOfCases_data() {
                 // stubs and nested graphs without nodes are no graphs of their own
                 if (graph.at("nodes") == 0)
                     continue;
+                // nor are the graph lines in the comments of Inductor's output code
+                if (graph.at("form") == "graph()" && name.find(".log") != std::string::npos)
+                    continue;
                 const std::string row = std::string(folder) + " " + name + " " + graph.at("line").dump();
                 QTest::newRow(row.c_str())
                     << QString::fromStdString(casePath(std::string(folder) + "/" + name).value_or(""))
@@ -184,7 +181,9 @@ void TstImport::factsOfCases() {
     QVERIFY(opened.result.ok());
     QCOMPARE(opened.count("bad-line"), size_t{0});
     QCOMPARE(opened.count("unknown-input"), size_t{0});
-    const Json have = factsOf(opened.graph());
+    Json have = factsOf(opened.graph());
+    if (want.at("form") == "code") // facts.json counts "l_x_ = L_x_" as a node
+        have["nodes"] = have["nodes"].get<size_t>() + have["renamed"].get<size_t>();
     for (const auto& [name, group] : want.at("groups").items()) {
         const GroupId id = opened.graph().findGroup(name);
         QVERIFY(id != kNoGroup);
@@ -346,7 +345,8 @@ void TstImport::logs() {
     QCOMPARE(logged.graph().structuralHash(), file.graph().structuralHash());
 
     // what another scheduler tied with control_deps is the operator inside, with advisory edges
-    const auto after = corpusPath("logs/mlp_fsdp8_overlap/tlparse/-_0_0_0/overlap_scheduling_graph_after_18.txt");
+    const auto after =
+        corpusPath("logs/mlp_fsdp8_overlap/tlparse/-_0_0_0/overlap_scheduling_graph_after_18.txt");
     const Opened scheduled = open(after.value_or(""));
     QVERIFY(scheduled.result.ok());
     const NodeId addmm = scheduled.graph().find("addmm").value();
@@ -393,15 +393,13 @@ void TstImport::faults() {
         uint32_t line;
         uint32_t column;
     };
-    for (const Fault& fault : {Fault{"duplicate_name.txt", "duplicate-name", 4, 9},
-                               Fault{"unknown_input.txt", "unknown-input", 3, 39},
-                               Fault{"cut_call.txt", "bad-line", 4, 49},
-                               Fault{"cut_annotation.txt", "bad-line", 4, 12},
-                               Fault{"no_return.txt", "cut-graph", 4, 9},
-                               Fault{"stray_line.txt", "bad-line", 3, 14},
-                               Fault{"unknown_dtype.txt", "unknown-dtype", 2, 0},
-                               Fault{"bad_graph_line.txt", "bad-line", 4, 5},
-                               Fault{"bad_graph_argument.txt", "unknown-input", 3, 87}}) {
+    for (const Fault& fault :
+         {Fault{"duplicate_name.txt", "duplicate-name", 4, 9},
+          Fault{"unknown_input.txt", "unknown-input", 3, 43}, Fault{"cut_call.txt", "bad-line", 4, 47},
+          Fault{"cut_annotation.txt", "bad-line", 4, 12}, Fault{"no_return.txt", "cut-graph", 4, 0},
+          Fault{"stray_line.txt", "bad-line", 3, 14}, Fault{"unknown_dtype.txt", "unknown-dtype", 2, 0},
+          Fault{"bad_graph_line.txt", "bad-line", 4, 5},
+          Fault{"bad_graph_argument.txt", "unknown-input", 3, 88}}) {
         const Opened opened = open(testDataPath(std::string("import/") + fault.file));
         QVERIFY2(opened.result.ok(), fault.file);
         const Diagnostic* found = opened.find(fault.code);
@@ -423,7 +421,9 @@ void TstImport::faults() {
         qWarning("%u:%u %s", item.where.line, item.where.column, item.message.c_str());
     QCOMPARE(every.diagnostics.all().size(), size_t{0});
     const Graph& graph = every.graph();
-    const auto target = [&](const char* name) { return std::string(graph.targetText(graph.find(name).value())); };
+    const auto target = [&](const char* name) {
+        return std::string(graph.targetText(graph.find(name).value()));
+    };
     QCOMPARE(target("item"), std::string("operator.getitem"));
     QCOMPARE(target("sum_1"), std::string("operator.add"));
     QCOMPARE(target("minus"), std::string("operator.neg"));
@@ -435,7 +435,8 @@ void TstImport::faults() {
     QCOMPARE(graph.node(graph.find("viewed").value()).op, NodeOp::CallMethod);
     QCOMPARE(graph.node(graph.find("weight").value()).op, NodeOp::GetAttr);
     QCOMPARE(graph.node(graph.find("viewed").value()).phase, Phase::Backward);
-    QCOMPARE(std::string(graph.text(graph.node(graph.find("viewed").value()).module)), std::string("layers.3"));
+    QCOMPARE(std::string(graph.text(graph.node(graph.find("viewed").value()).module)),
+             std::string("layers.3"));
     QVERIFY(graph.meta(graph.find("viewed").value()).recompute);
     QCOMPARE(graph.inputs(graph.find("longer").value()).size(), size_t{2});
     QCOMPARE(std::string(graph.name(graph.output())), std::string("output_1"));
@@ -446,8 +447,9 @@ void TstImport::cutAnywhere_data() {
     QTest::newRow("code") << QString::fromStdString(testDataPath("import/every_form.txt"));
     QTest::newRow("log") << QString::fromStdString(testDataPath("import/two_ranks.log"));
     QTest::newRow("graph") << QString::fromStdString(testDataPath("import/lossy.txt"));
-    for (const char* relative : {"28-tied-weight-duplicate-gathers/input.txt", "35-overlap-hop-control-deps/input.txt",
-                                 "25-reduce-scatter-pair-lambda-class/input.txt"}) {
+    for (const char* relative :
+         {"28-tied-weight-duplicate-gathers/input.txt", "35-overlap-hop-control-deps/input.txt",
+          "25-reduce-scatter-pair-lambda-class/input.txt"}) {
         if (const auto path = casePath(relative))
             QTest::newRow(relative) << QString::fromStdString(*path);
     }
@@ -456,10 +458,9 @@ void TstImport::cutAnywhere_data() {
 void TstImport::cutAnywhere() {
     QFETCH(QString, path);
     const std::string text = readAll(path.toStdString());
-    const Scratch scratch;
     size_t graphs = 0;
     for (size_t length = 1; length <= text.size(); ++length) {
-        const Opened opened = scratch.open(text.substr(0, length));
+        const Opened opened = openText(text.substr(0, length));
         if (opened.result.ok()) {
             ++graphs;
             QVERIFY(opened.graph().size() > 0);
@@ -472,7 +473,6 @@ void TstImport::cutAnywhere() {
 
 void TstImport::damagedTexts() {
     std::mt19937 random(20250601);
-    const Scratch scratch;
     std::vector<std::string> texts = {readAll(testDataPath("import/every_form.txt")),
                                       readAll(testDataPath("import/two_ranks.log")),
                                       readAll(testDataPath("import/lossy.txt"))};
@@ -496,7 +496,7 @@ void TstImport::damagedTexts() {
                 text.insert(at, text.substr(random() % text.size(), random() % 200));
             }
         }
-        const Opened opened = scratch.open(text);
+        const Opened opened = openText(text);
         QVERIFY(opened.result.ok() ? opened.graph().size() > 0 : !opened.result.error().message.empty());
     }
 }

@@ -15,7 +15,7 @@ namespace {
 
 /// The seven properties that graph files state as tags.
 constexpr std::pair<const char*, OpTrait> kTags[] = {
-    {"pointwise", kTraitPointwise}, {"view", kTraitView}, {"compute", kTraitCompute},
+    {"pointwise", kTraitPointwise},   {"view", kTraitView}, {"compute", kTraitCompute},
     {"collective", kTraitCollective}, {"wait", kTraitWait}, {"reduction", kTraitReduction},
     {"mutable", kTraitMutable}};
 
@@ -69,8 +69,8 @@ void TstOpTraits::equalTheTagsOfEveryCorpusGraph() {
             const std::string tags = tagsOf(node.at("tags"));
             targets += seen.emplace(target, tags).second ? 1 : 0;
             if (tags != tagsOf(std::string_view(target)) && !(scheduler && leaves_out.count(target)))
-                faults[target] = name + ": file has " + tags + ", table has " +
-                                 tagsOf(std::string_view(target));
+                faults[target] =
+                    name + ": file has " + tags + ", table has " + tagsOf(std::string_view(target));
         }
     }
     for (const auto& [target, fault] : faults)
@@ -116,7 +116,8 @@ void TstOpTraits::collectives() {
 void TstOpTraits::schemas() {
     // every collective that names its group states where the name is, as a string
     for (const char* target :
-         {"_c10d_functional.all_gather_into_tensor.default", "_c10d_functional.all_gather_into_tensor_out.default",
+         {"_c10d_functional.all_gather_into_tensor.default",
+          "_c10d_functional.all_gather_into_tensor_out.default",
           "_c10d_functional.all_gather_into_tensor_coalesced.default",
           "_c10d_functional.reduce_scatter_tensor.default",
           "_c10d_functional.reduce_scatter_tensor_coalesced.default", "_c10d_functional.all_reduce.default",
@@ -125,7 +126,8 @@ void TstOpTraits::schemas() {
           "c10d_functional.all_gather_into_tensor.default", "c10d_functional.reduce_scatter_tensor.default",
           "c10d_functional.all_reduce.default", "_c10d_functional_autograd.all_to_all_single.default"}) {
         const OpTraits& traits = opTraits(target);
-        QVERIFY2(traits.group_arg >= 0 && static_cast<size_t>(traits.group_arg) < traits.arg_names.size(), target);
+        QVERIFY2(traits.group_arg >= 0 && static_cast<size_t>(traits.group_arg) < traits.arg_names.size(),
+                 target);
         const std::string& group = traits.arg_names[static_cast<size_t>(traits.group_arg)];
         QVERIFY2(std::count(traits.string_args.begin(), traits.string_args.end(), group) == 1, target);
         if (traits.reduce_op_arg >= 0) {
