@@ -29,6 +29,7 @@ enum class Setting : uint8_t {
     BucketRegion,
     BucketBoundary,
     BucketLayer,
+    FsdpDedup,
     Lowering,
     Mesh,
     CostSources,
