@@ -133,10 +133,10 @@ void HeaderBar::setSnapshot(const SnapshotPtr& snapshot) {
     const bool open = snapshot != nullptr;
     QString title = tr("Gatherscope");
     if (open) {
-        const std::string& name = snapshot->before.graph->info().name;
+        const std::string& name = snapshot->source.graph->info().name;
         title =
             name.empty() ? QFileInfo(toQString(snapshot->request.graph_file)).baseName() : toQString(name);
-        subtitle_->setFullText(graphSubtitle(*snapshot->before.graph));
+        subtitle_->setFullText(graphSubtitle(*snapshot->source.graph));
         for (const SettingChip& entry : chips_)
             entry.chip->setValue(settingValueText(snapshot->request.settings, entry.settings.front()));
         costs_->setValue(costsText(snapshot->request));

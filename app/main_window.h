@@ -26,6 +26,7 @@ class HelpOverlay;
 class LoadingPanel;
 class MessagePage;
 class SamplesPage;
+struct Exporter;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -96,13 +97,17 @@ private:
     void buildGoMenu(QMenu* menu);
     void buildSettingMenu(QMenu* menu);
     void buildHelpMenu(QMenu* menu);
-    void buildExportMenu(QMenu* menu);
     void fillRecentMenu();
     void fillCostsMenu();
     void updateActions();
     void chooseFiles(const QString& title, bool costs);
-    void saveWindowPicture();
     void showAbout();
+
+    // main_window_export.cpp
+    void buildExportMenu(QMenu* menu);
+    void chooseExportFile(const Exporter& exporter);
+    void exportTo(const Exporter& exporter, const QString& file);
+    void saveWindowPicture();
 
     // main_window_links.cpp
     void statusClicked(StatusLine::Part part);

@@ -170,12 +170,6 @@ void MainWindow::buildHelpMenu(QMenu* menu) {
     addCommand(menu, QStringLiteral("about"), tr("&About Gatherscope"), {}, [this] { showAbout(); });
 }
 
-void MainWindow::buildExportMenu(QMenu* menu) {
-    addCommand(menu, QStringLiteral("savePicture"), tr("&Picture of the window…"), {},
-               [this] { saveWindowPicture(); });
-    menu->addAction(action(QStringLiteral("copySummary")));
-}
-
 void MainWindow::fillRecentMenu() {
     recent_menu_->clear();
     for (const RecentFile& file : Preferences::recentFiles()) {
@@ -215,6 +209,9 @@ void MainWindow::updateActions() {
     action(QStringLiteral("cancel"))->setEnabled(document_.busy());
     for (const char* id : {"close", "copySummary", "nextGather", "previousGather", "filter"})
         action(QString::fromLatin1(id))->setEnabled(open);
+    for (QAction* each : actions())
+        if (each->objectName().startsWith(QLatin1String("export-")))
+            each->setEnabled(open);
     for (const char* id : {"set-scheduler", "set-contention", "set-slack", "set-bucket"})
         action(QString::fromLatin1(id))->setEnabled(open && !opening);
 }
@@ -231,21 +228,6 @@ void MainWindow::chooseFiles(const QString& title, bool costs) {
             openFiles({}, files);
         else
             openAny(files);
-    });
-    dialog->show();
-}
-
-void MainWindow::saveWindowPicture() {
-    const QPixmap picture = grab();
-    auto* dialog = new QFileDialog(this, tr("Save a picture of the window"), Preferences::lastFolder(),
-                                   tr("PNG pictures (*.png)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("png"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this, picture](const QString& file) {
-        if (!picture.save(file))
-            banner_->showMessage(Banner::Look::Warning,
-                                 tr("%1 could not be written. Choose another folder.").arg(file));
     });
     dialog->show();
 }

@@ -78,6 +78,24 @@ void FlatStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* opti
     }
 }
 
+void FlatStyle::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,
+                                   QPainter* painter, const QWidget* widget) const {
+    if (control != CC_ComboBox) {
+        QProxyStyle::drawComplexControl(control, option, painter, widget);
+        return;
+    }
+    const Theme& theme = Theme::current();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setBrush(option->state & State_MouseOver ? theme.selection : theme.field);
+    painter->setPen(option->state & State_HasFocus ? QPen(theme.accent) : QPen(Qt::NoPen));
+    painter->drawRoundedRect(QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
+    painter->restore();
+    QStyleOption arrow = *option;
+    arrow.rect = proxy()->subControlRect(control, option, SC_ComboBoxArrow, widget);
+    drawArrow(arrow, *painter);
+}
+
 int FlatStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
                          QStyleHintReturn* result) const {
     if (hint == SH_ComboBox_Popup)

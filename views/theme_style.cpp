@@ -31,11 +31,10 @@ QPushButton[role="link"]:focus { color: @accent; background: @selection; }
 QToolButton[role="title"] { background: transparent; border: none; border-radius: 4px; color: @muted; font-size: 14px; }
 QToolButton[role="title"]:hover { background: @field; color: @text; }
 
-QLineEdit, QAbstractSpinBox, QComboBox { background: @field; border: 1px solid transparent; border-radius: 5px;
+QLineEdit, QAbstractSpinBox { background: @field; border: 1px solid transparent; border-radius: 5px;
     padding: 3px 7px; min-height: 18px; selection-background-color: @accent; selection-color: @on_accent; }
-QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus { border-color: @accent; }
+QLineEdit:focus, QAbstractSpinBox:focus { border-color: @accent; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; border: none; }
-QComboBox::drop-down { border: none; width: 16px; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @border; selection-background-color: @selection;
     selection-color: @text; outline: none; }
 

@@ -4,6 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/summary.h"
 #include "export/analysis_json.h"
+#include "export/exporter.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ int analyzeFile(Analyser& analyser, const CommonOptions& options, const QString&
     const Analysis& analysis = *result.value();
     printDiagnostics(analysis.diagnostics, options.verbose ? Severity::Info : Severity::Warning);
     if (options.verbose)
-        fmt::print(stderr, "{}", placementLines(analysis));
+        fmt::print(stderr, "{}", findExporter("magi-log")->write(analysis).value());
     if (!options.quiet && options.json != "-")
         fmt::print("{}", summaryText(analysis));
     if (!options.json.isEmpty()) {

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "cost/cost_sources.h"
 #include "cost/device_presets.h"
+#include "export/exporter.h"
 #include "schedule/scheduler.h"
 
 #include <fmt/format.h>
@@ -50,6 +51,11 @@ void listReaders() {
         fmt::print("{:18} {}\n", reader.name, reader.title);
 }
 
+void listExports() {
+    for (const Exporter& exporter : exporters())
+        fmt::print("{:18} {} (.{})\n", exporter.name, exporter.title, exporter.extension);
+}
+
 /// The graphs of a file with node and collective counts.
 int listFile(const std::string& path) {
     Diagnostics diagnostics;
@@ -85,18 +91,16 @@ struct Topic {
     const char* name;
     void (*print)();
 };
-constexpr Topic kTopics[] = {{"schedulers", listSchedulers},
-                             {"settings", listSettings},
-                             {"cost-sources", listCostSources},
-                             {"devices", listDevices},
-                             {"readers", listReaders}};
+constexpr Topic kTopics[] = {{"schedulers", listSchedulers},    {"settings", listSettings},
+                             {"cost-sources", listCostSources}, {"devices", listDevices},
+                             {"readers", listReaders},          {"exports", listExports}};
 
 } // namespace
 
 int runList(const QStringList& arguments) {
     QCommandLineParser parser;
-    parser.setApplicationDescription(
-        "Lists the graphs in a file, or one of: schedulers, settings, cost-sources, devices, readers.");
+    parser.setApplicationDescription("Lists the graphs in a file, or one of: schedulers, settings, "
+                                     "cost-sources, devices, readers, exports.");
     parser.addPositionalArgument("WHAT", "A file, or one of the words above.");
     if (const int code = parseArguments(parser, arguments, 1); code >= 0)
         return code;

@@ -1,8 +1,8 @@
 #include "app/cli/options.h"
 
 #include "app/cli/exit_codes.h"
+#include "export/file_writer.h"
 
-#include <QSaveFile>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -102,17 +102,7 @@ Status writeOutput(const QString& path, const std::string& text) {
         std::fwrite(text.data(), 1, text.size(), stdout);
         return Unit{};
     }
-    QSaveFile file(path);
-    const bool written =
-        file.open(QIODevice::WriteOnly) &&
-        file.write(text.data(), static_cast<qint64>(text.size())) == static_cast<qint64>(text.size()) &&
-        file.commit();
-    if (!written)
-        return Error{"unwritable",
-                     fmt::format("{}: {}", path.toStdString(), file.errorString().toStdString()),
-                     {},
-                     ""};
-    return Unit{};
+    return writeFile(path.toStdString(), text);
 }
 
 } // namespace gs

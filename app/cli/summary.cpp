@@ -66,20 +66,4 @@ std::string summaryText(const Analysis& analysis) {
     return text;
 }
 
-std::string placementLines(const Analysis& analysis) {
-    std::string text;
-    for (const Decision& decision : analysis.after.schedule->decisions) {
-        if (decision.verdict == Verdict::NotCandidate)
-            continue;
-        text += fmt::format("FSDP overlap placement: {} cur={} -> target={} fc={} lower={} | comm={:.1f}us "
-                            "acc_upstream={:.1f}us need={:.1f}us {}\n",
-                            analysis.after.graph->name(decision.launch), decision.cur, decision.target,
-                            decision.first_consumer, decision.floor, decision.comm_ns / 1e3,
-                            decision.window_ns / 1e3, decision.need_ns / 1e3, verdictName(decision.verdict));
-    }
-    for (const std::string& line : analysis.after.schedule->log_info)
-        text += line + "\n";
-    return text;
-}
-
 } // namespace gs

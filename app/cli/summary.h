@@ -11,7 +11,4 @@ namespace gs {
 /// bytes.
 std::string summaryText(const Analysis& analysis);
 
-/// Document 000's DEBUG line per gather and its INFO line, in program order.
-std::string placementLines(const Analysis& analysis);
-
 } // namespace gs

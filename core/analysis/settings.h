@@ -22,6 +22,8 @@ enum class Setting : uint8_t {
     SharedLinks,
     GatherBudgetMib,
     MaxInFlightGb,
+    ComputeOverlapMultipler,
+    MaxCollDistance,
     ForwardDepth,
     BackwardDepth,
     BucketMode,

@@ -72,10 +72,12 @@ void addNeed(const Subject& subject, WhyCard& card) {
     card.need_ns = d.need_ns;
     if (d.need_ns <= 0)
         return;
+    // Other schedulers count in their own way; the parts still add up to what they call the need.
+    const double comm = std::min(d.comm_ns, d.need_ns);
     const double slack =
-        std::clamp(subject.analysis.request.settings.number(Setting::SlackNs), 0.0, d.need_ns - d.comm_ns);
-    const double contention = d.need_ns - d.comm_ns - slack;
-    card.need.push_back({WhyPart::Kind::Comm, "transfer alone", d.comm_ns, d.launch});
+        std::clamp(subject.analysis.request.settings.number(Setting::SlackNs), 0.0, d.need_ns - comm);
+    const double contention = d.need_ns - comm - slack;
+    card.need.push_back({WhyPart::Kind::Comm, "transfer alone", comm, d.launch});
     if (contention > 0)
         card.need.push_back({WhyPart::Kind::Contention, "contention", contention, kNoNode});
     if (slack > 0)

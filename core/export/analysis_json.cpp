@@ -1,6 +1,7 @@
 #include "export/analysis_json.h"
 
 #include "base/hash.h"
+#include "export/exporters.h"
 
 #include <cmath>
 #include <map>
@@ -183,6 +184,11 @@ std::string writeAnalysisJson(const Analysis& analysis) {
                       {"diagnostics", diagnosticsJson(analysis.diagnostics)}};
     // Names come from files and may hold broken UTF-8; it is replaced, never an exception.
     return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+Exporter analysisExporter() {
+    return {"analysis", "Analysis JSON", "json",
+            [](const Analysis& analysis) { return Result<std::string>(writeAnalysisJson(analysis)); }};
 }
 
 } // namespace gs

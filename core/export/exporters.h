@@ -5,6 +5,7 @@
 
 namespace gs {
 
+Exporter analysisExporter();      ///< analysis_json.cpp
 Exporter scheduleExporter();      ///< schedule_json.cpp
 Exporter magiEnvironment();       ///< magi_environment.cpp
 Exporter magiLogExporter();       ///< magi_log.cpp

@@ -5,7 +5,7 @@ namespace gs {
 const std::vector<Exporter>& exporters() {
     static const std::vector<Exporter> kExporters = {
         scheduleExporter(),    magiEnvironment(),   magiLogExporter(),       chromeTraceExporter(),
-        gatherTableExporter(), costTableExporter(), transferTableExporter(),
+        gatherTableExporter(), costTableExporter(), transferTableExporter(), analysisExporter(),
     };
     return kExporters;
 }

@@ -37,9 +37,11 @@ class Folder {
 public:
     Folder(const Graph& graph, const Order& order, const FoldOptions& options)
         : graph_(graph), order_(order), options_(options) {
+        position_ = positionsOf(order);
         modules_.push_back({});
         std::unordered_map<std::string, int> by_key;
         std::unordered_map<uint64_t, int> by_module; // (module id, phase) → tree node: saves building texts
+        std::vector<int> placed(graph.size(), -1);
         for (NodeId node : order) {
             const bool backward = graph.node(node).phase == Phase::Backward;
             const StringId id = graph.node(node).module;
@@ -49,11 +51,18 @@ public:
                 const auto found = by_module.find(cached);
                 at = found == by_module.end() ? -1 : found->second;
             }
+            // Sums of gradients have no module; they go where the last thing that they sum was made, else one
+            // box would be joined to every layer and the picture would fall flat.
+            if (id == kEmptyString && graph.isCall(node)) {
+                if (const NodeId input = lastInput(node); input != kNoNode && graph.isCall(input))
+                    at = placed[input];
+            }
             if (at < 0) {
                 at = insert(treePath(graph, node), backward, by_key);
                 if (id != kEmptyString)
                     by_module.emplace(cached, at);
             }
+            placed[node] = at;
             modules_[static_cast<size_t>(at)].own.push_back(node);
             for (int up = at; up >= 0; up = modules_[static_cast<size_t>(up)].parent)
                 ++modules_[static_cast<size_t>(up)].total;
@@ -97,6 +106,15 @@ private:
                 break;
         }
         return parent;
+    }
+
+    NodeId lastInput(NodeId node) const {
+        NodeId last = kNoNode;
+        for (NodeId input : graph_.inputs(node)) {
+            if (last == kNoNode || position_[input] > position_[last])
+                last = input;
+        }
+        return last;
     }
 
     /// Level by level, while the picture stays small.
@@ -163,9 +181,9 @@ private:
             collect(child, nodes);
     }
 
-    void addBoxes(int index, const std::vector<uint32_t>& position, std::vector<LayoutBox>& boxes) const {
+    void addBoxes(int index, std::vector<LayoutBox>& boxes) const {
         const Module& module = modules_[static_cast<size_t>(index)];
-        const auto by_position = [&](NodeId a, NodeId b) { return position[a] < position[b]; };
+        const auto by_position = [&](NodeId a, NodeId b) { return position_[a] < position_[b]; };
         if (!unfolded_[static_cast<size_t>(index)]) {
             std::vector<NodeId> nodes;
             collect(index, nodes);
@@ -183,15 +201,14 @@ private:
             boxes.push_back(std::move(box));
         }
         for (int child : module.children)
-            addBoxes(child, position, boxes);
+            addBoxes(child, boxes);
     }
 
     LayoutGraph picture() const {
         LayoutGraph out;
-        const std::vector<uint32_t> position = positionsOf(order_);
-        addBoxes(0, position, out.boxes);
+        addBoxes(0, out.boxes);
         for (LayoutBox& box : out.boxes)
-            box.position = position[box.nodes.front()];
+            box.position = position_[box.nodes.front()];
         std::sort(out.boxes.begin(), out.boxes.end(),
                   [](const LayoutBox& a, const LayoutBox& b) { return a.position < b.position; });
         std::vector<uint32_t> owner(graph_.size(), 0);
@@ -210,6 +227,11 @@ private:
                 out.links.push_back({owner[from], owner[to], kind, false});
         };
         for (NodeId node = 0; node < graph_.size(); ++node) {
+            if (graph_.node(node).kind == NodeKind::Output) { // it uses everything; that tells nothing
+                if (const NodeId last = lastInput(node); last != kNoNode)
+                    link(last, node, LinkKind::Data);
+                continue;
+            }
             for (NodeId input : graph_.inputs(node))
                 link(input, node, LinkKind::Data);
             for (const OrderEdge& edge : graph_.orderEdges(node))
@@ -231,6 +253,7 @@ private:
     const FoldOptions& options_;
     std::vector<Module> modules_; ///< [0] = root
     std::vector<bool> unfolded_;
+    std::vector<uint32_t> position_;
 };
 
 } // namespace

@@ -46,6 +46,7 @@ public:
             local.stride = denseStrides(local.shape, &global, math_);
         NodeId at =
             add("to_local", NodeOp::CallMethod, "to_local", {builder_.nodeArg(map[plan.parameter])}, local);
+        builder_.setTraits(at, kTraitView); // takes the shard out of its wrapper: no kernel, same storage
         if (plan.forward_dtype != DType::Unknown) {
             local.dtype = plan.forward_dtype;
             at = call("_to_copy", "aten._to_copy.default", {builder_.nodeArg(at)}, local);

@@ -54,8 +54,10 @@ std::vector<std::string_view> splitTopLevel(std::string_view text) {
 
 /// Without one pair of enclosing brackets.
 std::string_view unwrap(std::string_view text) {
+    constexpr std::string_view kOpening = "([{", kClosing = ")]}";
     text = trim(text);
-    if (text.size() >= 2 && (text.front() == '(' || text.front() == '[' || text.front() == '{'))
+    if (text.size() >= 2 && kOpening.find(text.front()) != std::string_view::npos &&
+        kClosing.find(text.back()) == kOpening.find(text.front()))
         return text.substr(1, text.size() - 2);
     return text;
 }

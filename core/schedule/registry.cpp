@@ -1,5 +1,6 @@
 #include "schedule/just_in_time.h"
 #include "schedule/latest_safe_launch.h"
+#include "schedule/overlap_scheduler/overlap_scheduler.h"
 #include "schedule/parameter_prefetch/parameter_prefetch.h"
 #include "schedule/scheduler.h"
 
@@ -24,6 +25,12 @@ const std::vector<SchedulerInfo>& schedulers() {
          "wait",
          {Gathers, Contention, SlackNs, MovePrepChain, GatherBudgetMib},
          runJustInTime},
+        {"overlap-scheduler",
+         "Overlap scheduler",
+         "rebuilds the order from a heap: collectives launch beside independent compute, waits are deferred "
+         "(document 003)",
+         {MaxInFlightGb, ComputeOverlapMultipler, MaxCollDistance},
+         runOverlapScheduler},
         {"parameter-prefetch",
          "Parameter prefetch",
          "launches gathers a few consumers ahead inside a budget of live bytes, sinks waits (document 002)",

@@ -239,7 +239,8 @@ private slots:
     }
 
     void lists() {
-        for (const QString what : {"schedulers", "settings", "cost-sources", "devices", "readers"}) {
+        for (const QString what :
+             {"schedulers", "settings", "cost-sources", "devices", "readers", "exports"}) {
             const Run run = runCli({"list", what});
             QCOMPARE(run.code, 0);
             QVERIFY(run.out.count('\n') >= 2);
@@ -247,6 +248,19 @@ private slots:
         const Run run = runCli({"list", write("g.json", smallGraph())});
         QCOMPARE(run.code, 0);
         QVERIFY2(run.out.contains("6 nodes, 1 collectives, 1 gathers (1 of weights)"), run.out.constData());
+    }
+
+    void everyExportIsWritten() {
+        const QString graph = write("g.json", smallGraph());
+        const Run formats = runCli({"list", "exports"});
+        QCOMPARE(formats.code, 0);
+        for (const QByteArray& line : formats.out.trimmed().split('\n')) {
+            const QString name = QString::fromUtf8(line).section(' ', 0, 0);
+            const QString out = folder_.filePath("export-" + name);
+            QCOMPARE(runCli({"export", "--format", name, "--out", out, graph}).code, 0);
+            QVERIFY2(QFileInfo(out).size() > 20, qPrintable(name));
+        }
+        QCOMPARE(runCli({"export", "--format", "nope", graph}).code, 2);
     }
 
     void verbosePrintsPlacementLines() {

@@ -36,7 +36,7 @@ private:
 
     WhyCard card_;
     QScrollArea* scroll_;
-    QWidget* content_;
+    QWidget* content_ = nullptr;
     QLabel* empty_;
     CardLabel *title_, *headline_, *detail_, *reason_, *source_, *disagreement_;
     WhyBars* bars_;

@@ -11,10 +11,11 @@ namespace {
 
 constexpr double kTextPad = 12;        ///< left and right of the text
 constexpr double kMaxText = 156;       ///< longer texts take two lines, then are elided
-constexpr double kMaxTextBeside = 108; ///< of portals, and where boxes stand beside each other
+constexpr double kMaxTextBeside = 108; ///< where boxes stand beside each other
+constexpr double kMaxPortalText = 92;
 constexpr double kMinWidth = 100;
 constexpr double kOneLine = 34, kTwoLines = 44, kParameterHeight = 28, kPortalHeight = 22,
-                 kPortalTwoLines = 32;
+                 kPortalTwoLines = 36;
 constexpr double kMoveMargin = 24; ///< room for the arrow of a move, left of the boxes
 constexpr double kLegible = 0.5;   ///< below this scale texts are left out
 constexpr int kTitlePixels = 12, kDetailPixels = 11;
@@ -42,10 +43,13 @@ QPainterPath toPath(const std::vector<LayoutPoint>& points) {
 
 namespace {
 
-/// The end of a module path tells more than its beginning.
-Qt::TextElideMode elision(const QString& text) {
-    return text.contains(QLatin1Char('.')) && !text.contains(QLatin1Char(' ')) ? Qt::ElideLeft
-                                                                               : Qt::ElideRight;
+/// Cut to `room`. The end of a module path tells more than its beginning.
+QString elided(const QFontMetricsF& metrics, const QString& text, double room) {
+    const bool path = text.contains(QLatin1Char('.')) && !text.contains(QLatin1Char(' '));
+    QString out = metrics.elidedText(text, path ? Qt::ElideLeft : Qt::ElideRight, room);
+    if (out.startsWith(QStringLiteral("\u2026.")))
+        out.remove(1, 1);
+    return out;
 }
 
 } // namespace
@@ -62,16 +66,18 @@ MeasuredBoxes measureBoxes(const LayoutGraph& picture) {
         const QString separator =
             detail.startsWith(QChar(0x2192)) ? QStringLiteral(" ") : QStringLiteral(" · ");
         const QString line = detail.isEmpty() ? title : title + separator + detail;
-        const double room = column && box.role != BoxRole::Portal ? kMaxText : kMaxTextBeside;
+        const double room = !column                       ? kMaxTextBeside
+                            : box.role == BoxRole::Portal ? kMaxPortalText
+                                                          : kMaxText;
         BoxText text;
         double width = metrics.horizontalAdvance(line);
         if (detail.isEmpty() || width <= room) {
-            text.title = width <= room ? line : metrics.elidedText(line, elision(line), room);
+            text.title = width <= room ? line : elided(metrics, line, room);
             width = metrics.horizontalAdvance(text.title);
         } else {
             text.two_lines = true;
-            text.title = metrics.elidedText(title, elision(title), room);
-            text.detail = detail_metrics.elidedText(detail, elision(detail), room);
+            text.title = elided(metrics, title, room);
+            text.detail = elided(detail_metrics, detail, room);
             width = std::max(metrics.horizontalAdvance(text.title),
                              detail_metrics.horizontalAdvance(text.detail));
         }

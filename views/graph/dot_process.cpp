@@ -58,7 +58,9 @@ quint64 DotProcess::start(LayoutGraph picture, const std::vector<LayoutSize>& si
     notice_timer_->start();
     kill_timer_->start();
     // Queued, so that even a program that cannot start answers after this call.
-    QTimer::singleShot(0, process_, [this, path, dot] {
+    QTimer::singleShot(0, process_, [this, process = process_, path, dot] {
+        if (process != process_)
+            return; // dropped since, and only deleted later
         if (path.isEmpty()) {
             fail(Failure::Missing, tr("Graphviz (%1) is not installed").arg(program_));
             return;

@@ -13,7 +13,7 @@ namespace gs {
 namespace {
 
 constexpr double kMargin = 6;
-constexpr double kReadable = 0.62; ///< a new picture that would be smaller scrolls instead
+constexpr double kReadable = 0.55; ///< a new picture that would be smaller scrolls instead
 constexpr double kZoomStep = 1.2;
 constexpr double kHitSlackPixels = 3;
 
@@ -222,7 +222,7 @@ void GraphCanvas::showTip(const QPoint& at, const QPoint& global) {
     if (box < 0 || !facts_)
         QToolTip::hideText();
     else
-        QToolTip::showText(global, facts_(box), viewport());
+        QToolTip::showText(global, factsOf(box), viewport());
 }
 
 void GraphCanvas::paintEvent(QPaintEvent*) {
@@ -240,10 +240,7 @@ void GraphCanvas::paintEvent(QPaintEvent*) {
 }
 
 void GraphCanvas::resizeEvent(QResizeEvent*) {
-    minimap_->setGeometry(width() - GraphMinimap::kWidth -
-                              verticalScrollBar()->sizeHint().width() *
-                                  (verticalScrollBar()->isVisible() ? 1 : 0),
-                          0, GraphMinimap::kWidth, viewport()->height());
+    minimap_->setGeometry(width() - GraphMinimap::kWidth, 0, GraphMinimap::kWidth, viewport()->height());
     minimap_->forget();
     if (fitted_)
         fit();

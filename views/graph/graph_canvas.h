@@ -24,6 +24,7 @@ public:
     void setHint(const QString& hint);
     /// Text of a tooltip for the box at hand.
     void setFacts(std::function<QString(int box)> facts) { facts_ = std::move(facts); }
+    QString factsOf(int box) const { return facts_ ? facts_(box) : QString(); }
 
     const GraphMarks& marks() const { return marks_; }
     void setSelected(int box);

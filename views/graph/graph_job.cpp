@@ -28,9 +28,6 @@ GraphJobResult runGraphJob(const GraphJobInput& input) {
     GraphJobResult out;
     out.mode = input.mode;
     const Analysis& analysis = *input.analysis;
-    if (!analysis.before.graph || !analysis.after.graph || !analysis.before.collectives ||
-        !analysis.after.collectives)
-        return out;
     switch (input.mode) {
     case GraphMode::Focus:
         out.pair = focusOn(analysis, input.name, input.focus);

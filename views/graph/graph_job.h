@@ -31,6 +31,7 @@ struct GraphJobResult {
     size_t refused = 0; ///< Modules: unfolded modules that would not have fitted
 };
 
+/// Both programs of the analysis must have a graph and its collectives.
 GraphJobResult runGraphJob(const GraphJobInput& input);
 
 } // namespace gs

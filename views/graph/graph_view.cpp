@@ -15,6 +15,15 @@
 
 namespace gs {
 
+namespace {
+
+bool hasPrograms(const SnapshotPtr& snapshot) {
+    return snapshot && snapshot->before.graph && snapshot->after.graph && snapshot->before.collectives &&
+           snapshot->after.collectives;
+}
+
+} // namespace
+
 GraphView::GraphView(QWidget* parent)
     : View(parent), toolbar_(new GraphToolbar(this)), banner_(new QLabel(this)),
       before_(new GraphPane(tr("before"), this)), after_(new GraphPane(tr("after"), this)),
@@ -141,13 +150,15 @@ GraphJobInput GraphView::jobInput() const {
     if (input.mode == GraphMode::Focus)
         input.name = selection().name.toStdString();
     input.focus = focus_options_;
-    input.fold = fold_options_;
+    input.fold.unfolded = {unfolded_.begin(), unfolded_.end()};
     return input;
 }
 
 void GraphView::snapshotChanged() {
     found_.clear();
     found_at_ = -1;
+    if (!shown_snapshot_ || !snapshot() || shown_snapshot_->source.graph != snapshot()->source.graph)
+        unfolded_.clear();
     keep_view_ = shownMode() != GraphMode::Focus && shown_snapshot_ != nullptr;
     if (!toolbar_->searchText().isEmpty())
         search_timer_.start();
@@ -169,7 +180,7 @@ void GraphView::selectionChanged() {
 void GraphView::refresh() {
     before_->cancel();
     after_->cancel();
-    if (!snapshot()) {
+    if (!hasPrograms(snapshot())) {
         stale_ = watcher_.isRunning();
         busy_ = false;
         shown_snapshot_.reset();
@@ -192,8 +203,7 @@ void GraphView::refresh() {
 void GraphView::jobDone() {
     if (stale_) {
         stale_ = false;
-        if (snapshot())
-            refresh();
+        refresh();
         return;
     }
     if (!busy_)
@@ -311,9 +321,23 @@ void GraphView::boxActivated(bool after, int box) {
         focus_options_.unfold_window = !focus_options_.unfold_window;
         refresh();
     } else if (!at.module.empty()) {
-        fold_options_.unfolded.insert(at.module);
+        unfolded_.push_back(at.module);
+        keep_view_ = true;
         refresh();
     }
+}
+
+/// Undoes the last unfolding.
+void GraphView::foldBack() {
+    if (shownMode() == GraphMode::Focus && focus_options_.unfold_window) {
+        focus_options_.unfold_window = false;
+    } else if (shownMode() == GraphMode::Modules && !unfolded_.empty()) {
+        unfolded_.pop_back();
+        keep_view_ = true;
+    } else {
+        return;
+    }
+    refresh();
 }
 
 /// Waits and unpacks select their gather.
@@ -399,6 +423,8 @@ void GraphView::markFound() {
 void GraphView::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Slash)
         toolbar_->focusSearch();
+    else if (event->key() == Qt::Key_Backspace)
+        foldBack();
     else
         View::keyPressEvent(event);
 }

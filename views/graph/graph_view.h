@@ -78,6 +78,7 @@ private:
     void boxClicked(bool after, int box);
     void boxActivated(bool after, int box);
     void requestNode(bool after, NodeId node);
+    void foldBack();
     void search(const QString& text);
     void searchStep(int direction);
     void markFound();
@@ -91,9 +92,9 @@ private:
     QFutureWatcher<GraphJobResult> watcher_;
     GraphMode mode_ = GraphMode::Focus;
     FocusOptions focus_options_;
-    FoldOptions fold_options_;
-    GraphJobResult result_;      ///< of the pictures that are shown or being placed
-    SnapshotPtr shown_snapshot_; ///< that result_ was made from
+    std::vector<std::string> unfolded_; ///< modules, in the order in which the user unfolded them
+    GraphJobResult result_;             ///< of the pictures that are shown or being placed
+    SnapshotPtr shown_snapshot_;        ///< that result_ was made from
     SnapshotPtr job_snapshot_;
     QString plain_caption_;
     QString shown_name_; ///< Focus: node that the pictures are about

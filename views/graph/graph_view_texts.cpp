@@ -47,7 +47,9 @@ QString GraphView::moduleCaption() const {
                                count(static_cast<int64_t>(after.boxes.size() - after.portals())))};
     if (after.portals() > 0)
         parts << tr("%1 long links as portals").arg(count(static_cast<int64_t>(after.portals())));
-    parts << (result_.refused > 0 ? tr("no room to unfold more") : tr("double-click unfolds"));
+    parts << (result_.refused > 0 ? tr("no room to unfold more")
+              : unfolded_.empty() ? tr("double-click unfolds")
+                                  : tr("Backspace folds"));
     return parts.join(kSeparator);
 }
 
@@ -62,7 +64,7 @@ QString GraphView::laneCaption() const {
 void GraphView::updateTexts() {
     plain_caption_.clear();
     QString link;
-    QString hint = snapshot() ? QString() : tr("Open a graph to see it here.");
+    QString hint = snapshot() && snapshot()->after.graph ? QString() : tr("Open a graph to see it here.");
     if (shown_snapshot_) {
         if (result_.mode == GraphMode::Lanes) {
             plain_caption_ = result_.after_lanes ? laneCaption() : QString();
@@ -133,6 +135,7 @@ void GraphView::applyTheme() {
                                  "QLabel#caption { color: %1; font-size: 11px; }"
                                  "QLabel#banner { color: %2; background: %3; border: 1px solid %4;"
                                  " border-radius: 5px; padding: 3px 8px; font-size: 11px; }"
+                                 "QAbstractScrollArea::corner { background: transparent; border: none; }"
                                  "QScrollBar { background: transparent; border: none; }"
                                  "QScrollBar:vertical { width: 8px; } QScrollBar:horizontal { height: 8px; }"
                                  "QScrollBar::handle { background: %5; border-radius: 3px; min-height: 24px;"

@@ -343,9 +343,9 @@ void LanePicture::paintMoves(QPainter& painter, const GraphCamera& camera, Rows 
             continue;
         const QRectF to = camera.map(boxRect(static_cast<int>(move.row)));
         const double x = to.left() - 2;
-        const double bow = std::min(34.0, 8 + 0.04 * std::abs(to.center().y() - camera.sy));
         const double y0 = clampY(camera.oy + move.from_row * kRowHeight * camera.sy, clip);
         const double y1 = clampY(to.center().y(), clip);
+        const double bow = std::min(34.0, 8 + 0.06 * std::abs(y1 - y0));
         QPainterPath path(QPointF(x, y0));
         path.cubicTo(x - bow, y0, x - bow, y1, x, y1);
         QColor colour = theme.accent;

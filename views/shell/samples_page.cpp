@@ -65,6 +65,8 @@ public:
 QString countsText(const Sample& sample) {
     if (sample.nodes <= 0)
         return {};
+    if (sample.gathers <= 0)
+        return SamplesPage::tr("%1 nodes").arg(QString::fromStdString(formatCount(sample.nodes)));
     return SamplesPage::tr("%1 nodes · %2 gathers")
         .arg(QString::fromStdString(formatCount(sample.nodes)),
              QString::fromStdString(formatCount(sample.gathers)));

@@ -11,8 +11,9 @@ namespace gs {
 
 namespace {
 
-constexpr double kRoundedPx = 8; ///< narrower marks have square corners
-constexpr double kHatchPx = 6;   ///< distance of the hatch lines of a stall
+constexpr double kRoundedPx = 8;     ///< narrower marks have square corners
+constexpr qsizetype kLeastLabel = 6; ///< characters of an elided label, else it says nothing
+constexpr double kHatchPx = 6;       ///< distance of the hatch lines of a stall
 
 QColor faded(QColor color, double alpha) {
     color.setAlphaF(static_cast<float>(color.alphaF() * alpha));
@@ -289,7 +290,7 @@ private:
         QString shown = item.text;
         if (metrics.horizontalAdvance(shown) > item.rect.width()) {
             shown = metrics.elidedText(shown, Qt::ElideRight, item.rect.width());
-            if (shown.size() < 3)
+            if (item.role == SceneRole::SliceLabel && shown.size() < kLeastLabel)
                 return;
         }
         place(item, shown, metrics);

@@ -182,9 +182,15 @@ private:
             bytes_low_ = 0;
     }
 
+    /// The peak where the lanes' scale reaches up to it, else the scale.
     QString bytesNote(const TimelineBand& band) const {
-        return bytes_low_ == 0 ? TimelineText::tr("peak %1").arg(bytesText(band.live_bytes.peak()))
-                               : QStringLiteral("%1 – %2").arg(bytesText(bytes_low_), bytesText(bytes_high_));
+        const bool whole = std::all_of(data_.bands.begin(), data_.bands.end(), [&](const TimelineBand& item) {
+            return item.live_bytes.peak() <= bytes_high_;
+        });
+        if (whole && bytes_low_ == 0)
+            return TimelineText::tr("peak %1").arg(bytesText(band.live_bytes.peak()));
+        const QString low = bytes_low_ == 0 ? QStringLiteral("0") : bytesText(bytes_low_);
+        return QStringLiteral("%1 – %2").arg(low, bytesText(bytes_high_));
     }
 
     void liveBytes(const TimelineBand& band, const QRectF& rect) {

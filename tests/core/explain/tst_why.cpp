@@ -2,6 +2,7 @@
 // verdict's.
 #include "explain/parts.h"
 #include "explain/why.h"
+#include "schedule/scheduler.h"
 #include "support/sample_analysis.h"
 #include "support/test_data.h"
 
@@ -360,20 +361,15 @@ void TestWhy::barsAddUp_data() {
     QTest::addColumn<QString>("graph");
     QTest::addColumn<QString>("costs");
     QTest::addColumn<QString>("scheduler");
-    QTest::newRow("sample") << ""
-                            << ""
-                            << "latest-safe-launch";
-    QTest::newRow("sample, just in time") << ""
-                                          << ""
-                                          << "just-in-time";
-    QTest::newRow("sample, program order") << ""
-                                           << ""
-                                           << "program-order";
+    for (const SchedulerInfo& info : schedulers())
+        QTest::addRow("sample %s", info.name.data()) << ""
+                                                     << "" << info.name.data();
     for (const char* graph : {"lm2_fsdp8_joint", "lm3_hsdp8x8_joint", "snodes_lm2_fsdp8_fwd",
                               "coalesced3x3_fsdp8_fwd", "llama3_8b_fsdp64_joint"}) {
         for (const char* costs : {"commlight", "commheavy"}) {
-            for (const char* scheduler : {"latest-safe-launch", "just-in-time"})
-                QTest::addRow("%s %s %s", graph, costs, scheduler) << graph << costs << scheduler;
+            for (const SchedulerInfo& info : schedulers())
+                QTest::addRow("%s %s %s", graph, costs, info.name.data())
+                    << graph << costs << info.name.data();
         }
     }
 }
@@ -412,8 +408,10 @@ void TestWhy::barsAddUp() {
             continue;
         QVERIFY2(std::abs(sumOf(card.need) - decision.need_ns) < 2, card.title.c_str());
         QVERIFY2(std::abs(sumOf(card.window) - decision.window_ns) < 2, card.title.c_str());
+        // Document 003's scheduler may count compute behind the first of several waits; the others name every
+        // node.
         for (const WhyPart& part : card.window)
-            QVERIFY2(part.label != "other compute", card.title.c_str());
+            QVERIFY2(part.label != "other compute" || scheduler == "overlap-scheduler", card.title.c_str());
         // Whatever the scheduler calls it, the sentence has the node that it talks of.
         if (decision.verdict == Verdict::ComputeLimited)
             QVERIFY(!card.reason.text.empty());

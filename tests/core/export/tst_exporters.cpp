@@ -1,5 +1,6 @@
 // Every exporter on analyses of the corpus and on a hostile graph: read back, add up, byte-identical.
 #include "base/hash.h"
+#include "cost/cost_model.h"
 #include "export/csv.h"
 #include "export/exporter.h"
 #include "export/file_writer.h"
@@ -16,6 +17,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <sys/stat.h>
 
 using Json = nlohmann::json;
@@ -30,8 +32,10 @@ AnalysisPtr analysisOf(const std::string& name,
         return nullptr;
     AnalysisRequest request;
     request.graph_file = *graph;
-    if (const auto costs = test::corpusPath("costs/" + name + ".roofline.json"))
-        request.cost_files.push_back(*costs);
+    if (name.rfind("prim29_", 0) != 0) { // the corpus prices no Dynamo graphs
+        if (const auto costs = test::corpusPath("costs/" + name + ".roofline.json"))
+            request.cost_files.push_back(*costs);
+    }
     for (const auto& [key, value] : settings) {
         if (!request.settings.set(key, value).ok())
             return nullptr;
@@ -141,7 +145,7 @@ std::string traceFault(const Json& trace) {
         const std::string phase = event.at("ph");
         if (phase == "M") {
             if (event.at("name") == "thread_name")
-                threads.insert({event.at("pid"), event.at("tid")});
+                threads.emplace(event.at("pid").get<int>(), event.at("tid").get<int>());
             continue;
         }
         if (event.at("ts").get<double>() < 0)
@@ -149,8 +153,9 @@ std::string traceFault(const Json& trace) {
         if (phase == "X") {
             if (event.at("dur").get<double>() < 0)
                 return "a negative duration";
-            slices[{event.at("pid"), event.at("tid")}].push_back(
-                {event.at("ts"), event.at("ts").get<double>() + event.at("dur").get<double>()});
+            const double start = event.at("ts"), length = event.at("dur");
+            const int pid = event.at("pid"), tid = event.at("tid");
+            slices[{pid, tid}].emplace_back(start, start + length);
         } else if (phase == "s" || phase == "f") {
             (phase == "s" ? starts : ends)[event.at("id").get<int64_t>()].push_back(event);
         } else if (phase == "C" && event.at("args").at("bytes").get<int64_t>() < 0) {
@@ -171,7 +176,8 @@ std::string traceFault(const Json& trace) {
             return "an arrow that goes back in time";
         for (const Json& end : {list[0], ends[id][0]}) {
             const double at = end.at("ts");
-            const auto& spans = slices[{end.at("pid"), end.at("tid")}];
+            const int pid = end.at("pid"), tid = end.at("tid");
+            const auto& spans = slices[{pid, tid}];
             if (std::none_of(spans.begin(), spans.end(),
                              [&](const auto& span) { return span.first <= at && at <= span.second; }))
                 return "an arrow that ends on no slice";
@@ -181,6 +187,13 @@ std::string traceFault(const Json& trace) {
 }
 
 } // namespace
+
+namespace QTest {
+template <>
+char* toString(const std::string& text) {
+    return qstrdup(text.c_str());
+}
+} // namespace QTest
 
 class TestExporters : public QObject {
     Q_OBJECT
@@ -218,26 +231,28 @@ void TestExporters::scheduleJson() {
     if (!analysis)
         return;
     const Json json = Json::parse(written(*analysis, "schedule"));
-    QCOMPARE(json.at("format"), Json("gatherscope.schedule"));
-    QCOMPARE(json.at("version"), Json(1));
+    QVERIFY(json.at("format") == "gatherscope.schedule");
+    QVERIFY(json.at("version") == 1);
     QCOMPARE(json.at("order").size(), analysis->after.graph->size());
     QCOMPARE(json.at("moves").size(), analysis->after.schedule->moved);
     QVERIFY(analysis->after.schedule->moved > 0);
     const std::string before = json.at("structural_hash").at("before");
     QCOMPARE(before, hexDigits(analysis->after.graph->structuralHash()));
-    QCOMPARE(json.at("structural_hash").at("source"), json.at("structural_hash").at("before"));
+    QVERIFY(json.at("structural_hash").at("source") == json.at("structural_hash").at("before"));
     QVERIFY(json.at("structural_hash").at("after") != json.at("structural_hash").at("before"));
     std::map<std::string, size_t> position;
     for (const Json& name : json.at("order"))
         position.emplace(name.get<std::string>(), position.size());
     QCOMPARE(position.size(), analysis->after.graph->size());
+    std::set<std::string> moved;
+    for (const Json& move : json.at("moves"))
+        moved.insert(move.at("group").begin(), move.at("group").end());
     for (const Json& move : json.at("moves")) {
         QVERIFY(move.at("from") != move.at("to"));
         QVERIFY(move.at("group").size() >= 1);
         // The launch is where the schedule put it: in front of what was at the target.
-        const NodeId target = move.at("to").get<NodeId>();
-        QVERIFY(position.at(move.at("launch")) <=
-                position.at(std::string(analysis->after.graph->name(target))));
+        const std::string target(analysis->after.graph->name(move.at("to").get<NodeId>()));
+        QVERIFY(moved.count(target) || position.at(move.at("launch")) < position.at(target));
     }
     QCOMPARE(json.at("settings").size(), settingSpecs().size());
 
@@ -246,7 +261,7 @@ void TestExporters::scheduleJson() {
     QVERIFY(request.settings.set(Setting::Scheduler, "program-order").ok());
     Analyser analyser;
     const Json unmoved = Json::parse(written(*analyser.analyse(request, {}).value(), "schedule"));
-    QCOMPARE(unmoved.at("structural_hash").at("after"), unmoved.at("structural_hash").at("before"));
+    QVERIFY(unmoved.at("structural_hash").at("after") == unmoved.at("structural_hash").at("before"));
     QVERIFY(unmoved.at("moves").empty());
 }
 
@@ -256,7 +271,7 @@ void TestExporters::scheduleOfBuckets() {
         return;
     const Json json = Json::parse(written(*analysis, "schedule"));
     QVERIFY(json.at("structural_hash").at("source") != json.at("structural_hash").at("before"));
-    QCOMPARE(json.at("settings").at("bucket_mode"), Json("coalesced"));
+    QVERIFY(json.at("settings").at("bucket_mode") == "coalesced");
     QCOMPARE(json.at("order").size(), analysis->after.graph->size());
 }
 

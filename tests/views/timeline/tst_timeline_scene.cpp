@@ -276,6 +276,41 @@ private slots:
         QCOMPARE(data->selectionFor({0, 0, 1}).kind, Selection::Kind::Node);
     }
 
+    /// A bucket and its members are one selection, from either side.
+    void selectionFollowsBuckets() {
+        const auto program = [](bool bucketed) {
+            GraphBuilder b;
+            b.addGroup("0", {0, 1}, "default_pg");
+            const NodeId p = b.addNode("p", NodeOp::Placeholder, "p");
+            for (const char* name : bucketed ? std::vector{"bucket"} : std::vector{"ag_1", "ag_2"}) {
+                const NodeId launch =
+                    b.addNode(name, NodeOp::CallFunction, "_c10d_functional.all_gather_into_tensor.default");
+                b.setArgs(launch, {b.nodeArg(p), b.intArg(2), b.textArg(Arg::Kind::String, "0")});
+                b.setValue(launch, test::detail::tensor({64, 4096}));
+                if (bucketed) {
+                    b.addOrigin(launch, b.intern("ag_1"));
+                    b.addOrigin(launch, b.intern("ag_2"));
+                }
+                const NodeId wait = b.addNode(std::string("wait_") + name, NodeOp::CallFunction,
+                                              "_c10d_functional.wait_tensor.default");
+                b.setArgs(wait, {b.nodeArg(launch)});
+            }
+            const GraphPtr graph = b.finish(nullptr);
+            return test::detail::makeProgram(graph, 1'000, identityOrder(*graph));
+        };
+        auto analysis = std::make_shared<Analysis>();
+        analysis->before = program(false);
+        analysis->after = program(true);
+        const auto data = TimelineData::build(analysis);
+        const Selection member{Selection::Kind::Gather, QStringLiteral("ag_2")};
+        const Selection bucket{Selection::Kind::Gather, QStringLiteral("bucket")};
+        QCOMPARE(data->resolve(0, member).collectives, (std::vector<int32_t>{1}));
+        QCOMPARE(data->resolve(1, member).collectives, (std::vector<int32_t>{0}));
+        QCOMPARE(data->resolve(0, bucket).collectives, (std::vector<int32_t>{0, 1}));
+        QCOMPARE(data->resolve(1, bucket).collectives, (std::vector<int32_t>{0}));
+        QVERIFY(data->resolve(1, {Selection::Kind::Gather, QStringLiteral("gone")}).empty());
+    }
+
     void rangeTotalsAreUnions() {
         test::TimelineShape shape;
         shape.groups = 3;

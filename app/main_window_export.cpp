@@ -1,0 +1,81 @@
+// The Export menu: every exporter of the core and the picture of the window.
+#include "app/banner.h"
+#include "app/main_window.h"
+#include "app/text.h"
+#include "export/exporter.h"
+#include "export/file_writer.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QtConcurrent>
+
+namespace gs {
+
+void MainWindow::buildExportMenu(QMenu* menu) {
+    for (const Exporter& exporter : exporters())
+        addCommand(menu, QStringLiteral("export-") + toQString(exporter.name),
+                   tr("Export: %1…").arg(toQString(exporter.title)), {},
+                   [this, &exporter] { chooseExportFile(exporter); });
+    menu->addSeparator();
+    addCommand(menu, QStringLiteral("savePicture"), tr("&Picture of the window…"), {},
+               [this] { saveWindowPicture(); });
+    menu->addAction(action(QStringLiteral("copySummary")));
+}
+
+void MainWindow::chooseExportFile(const Exporter& exporter) {
+    const SnapshotPtr snapshot = document_.snapshot();
+    if (!snapshot)
+        return;
+    const QString extension = toQString(exporter.extension);
+    auto* dialog = new QFileDialog(this, toQString(exporter.title), Preferences::lastFolder(),
+                                   tr("%1 files (*.%1)").arg(extension));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(extension);
+    const QString graph = QFileInfo(toQString(snapshot->request.graph_file)).baseName();
+    dialog->selectFile(
+        toQString(safeFileName((graph + QLatin1Char('.') + toQString(exporter.name)).toStdString())) +
+        QLatin1Char('.') + extension);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, &exporter](const QString& file) {
+        Preferences::setLastFolder(QFileInfo(file).absolutePath());
+        exportTo(exporter, file);
+    });
+    dialog->show();
+}
+
+/// Writes what is shown now, off the GUI thread.
+void MainWindow::exportTo(const Exporter& exporter, const QString& file) {
+    const SnapshotPtr snapshot = document_.snapshot();
+    if (!snapshot)
+        return;
+    const auto write = [snapshot, &exporter, file]() -> Status {
+        const Result<std::string> text = exporter.write(*snapshot);
+        return text.ok() ? writeFile(file.toStdString(), text.value()) : Status(text.error());
+    };
+    QtConcurrent::run(write).then(this, [this, file](const Status& status) {
+        if (status.ok())
+            banner_->showMessage(Banner::Look::Info,
+                                 tr("%1 is written.").arg(QDir::toNativeSeparators(file)));
+        else
+            banner_->showMessage(Banner::Look::Warning, errorText(status.error()));
+    });
+}
+
+void MainWindow::saveWindowPicture() {
+    const QPixmap picture = grab();
+    auto* dialog = new QFileDialog(this, tr("Save a picture of the window"), Preferences::lastFolder(),
+                                   tr("PNG pictures (*.png)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("png"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this, picture](const QString& file) {
+        if (!picture.save(file))
+            banner_->showMessage(Banner::Look::Warning,
+                                 tr("%1 could not be written. Choose another folder.").arg(file));
+    });
+    dialog->show();
+}
+
+} // namespace gs

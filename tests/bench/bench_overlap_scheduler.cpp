@@ -1,0 +1,104 @@
+// Time and growth of document 003's scheduler; 100,000 nodes hold 2,000 gathers. Target: 2 s and 1 GiB there.
+// Then its time on the corpus graphs of over 1,000 nodes that the reference was timed on: `times_faster`,
+// target 100.
+#include "cost/cost_sources.h"
+#include "import/importer.h"
+#include "schedule/overlap_scheduler/overlap_scheduler.h"
+#include "support/layered_graph.h"
+#include "support/test_data.h"
+
+#include <benchmark/benchmark.h>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+using namespace gs;
+
+namespace {
+
+struct Fixture {
+    GraphPtr graph;
+    std::vector<double> cost_ms;
+
+    explicit Fixture(size_t nodes) : graph(test::layeredGraph(nodes)) {
+        const CollectiveTable collectives(*graph);
+        Diagnostics diagnostics;
+        const CostChain chain = makeCostChain({}, Settings(), diagnostics).value();
+        const CostTablePtr costs = priceGraph(*graph, collectives, chain);
+        for (const int64_t ns : costs->all())
+            cost_ms.push_back(static_cast<double>(ns) / 1e6);
+    }
+};
+
+const Fixture& fixture(int64_t nodes) {
+    static std::map<int64_t, std::unique_ptr<Fixture>> all;
+    auto& item = all[nodes];
+    if (!item)
+        item = std::make_unique<Fixture>(static_cast<size_t>(nodes));
+    return *item;
+}
+
+/// Highest resident size of the process so far, in MiB; 0 where the system does not tell.
+double peakMib() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("VmHWM:"))
+            return std::stod(line.substr(6)) / 1024;
+    }
+    return 0;
+}
+
+void schedule(benchmark::State& state, const OverlapParameters& parameters) {
+    const Fixture& f = fixture(state.range(0));
+    size_t collectives = 0;
+    for (auto _ : state)
+        collectives = scheduleOverlap(*f.graph, f.cost_ms, parameters).collectives.size();
+    state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(f.graph->size()));
+    state.SetComplexityN(state.range(0));
+    state.counters["collectives"] = static_cast<double>(collectives);
+    state.counters["peak_mib"] = peakMib();
+}
+
+void addReferenceGraphs() {
+    const auto timing = test::corpusPath("golden/timing.json");
+    if (!timing)
+        return;
+    const auto rows = nlohmann::json::parse(test::readAll(*timing)).at("graphs");
+    for (const auto& [name, row] : rows.items()) {
+        const auto path = test::corpusPath("graphs/" + name + ".json");
+        const auto costs = test::corpusPath("costs/" + name + ".roofline.json");
+        if (row.at("nodes") < 1000 || !row.contains("overlap003_s") || row.at("overlap003_s").is_null() ||
+            !path || !costs)
+            continue;
+        Diagnostics diagnostics;
+        const GraphPtr graph = importGraph(*path, -1, -1, diagnostics, {}).value().graph;
+        std::vector<double> cost_ms(graph->size(), 0);
+        for (const auto& [node, ns] : nlohmann::json::parse(test::readAll(*costs)).at("nodes").items())
+            cost_ms[graph->find(node).value()] = ns.get<double>() / 1e6;
+        const double reference_s = row.at("overlap003_s");
+        benchmark::RegisterBenchmark(("reference/" + name).c_str(), [=](benchmark::State& state) {
+            for (auto _ : state)
+                benchmark::DoNotOptimize(scheduleOverlap(*graph, cost_ms, {}));
+            state.counters["times_faster"] =
+                benchmark::Counter(reference_s, benchmark::Counter::kIsIterationInvariantRate);
+        })->Unit(benchmark::kMillisecond);
+    }
+}
+
+void sizes(benchmark::internal::Benchmark* bench) {
+    bench->Arg(1000)->Arg(10000)->Arg(30000)->Arg(100000)->Unit(benchmark::kMillisecond)->Complexity();
+}
+
+} // namespace
+
+BENCHMARK_CAPTURE(schedule, defaults, OverlapParameters{})->Apply(sizes);
+BENCHMARK_CAPTURE(schedule, no_distance_limit, OverlapParameters{2.0, 1.0, int64_t{1} << 40, false})
+    ->Apply(sizes);
+BENCHMARK_CAPTURE(schedule, small_budget, OverlapParameters{0.1, 2.0, 1000, false})->Apply(sizes);
+
+int main(int argc, char** argv) {
+    benchmark::Initialize(&argc, argv);
+    addReferenceGraphs();
+    benchmark::RunSpecifiedBenchmarks();
+}
