@@ -155,7 +155,10 @@ private:
     }
 
     Status passes() {
-        const std::string key = fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Passes));
+        std::string key = fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Passes));
+        const std::string& bucket_mode = request_.settings.text(Setting::BucketMode);
+        if (bucket_mode == "fsdp") // the cap follows from the device's links
+            key += request_.settings.text(Setting::Device);
         auto item = stage(cache_.passed, "passes", 0.5, key, [&]() -> Result<Passed> {
             Passed made;
             PassResult lowered{out_->source.graph, {}};
@@ -164,8 +167,10 @@ private:
                 made.reports.push_back(lowered.report);
             }
             made.before = made.after = lowered.graph;
-            if (request_.settings.text(Setting::BucketMode) == "coalesced") {
-                PassResult bucketed = bucketCoalesced(lowered.graph, request_.settings);
+            if (bucket_mode != "none") {
+                PassResult bucketed = bucket_mode == "fsdp"
+                                          ? bucketFsdp(lowered.graph, request_.settings)
+                                          : bucketCoalesced(lowered.graph, request_.settings);
                 made.after = bucketed.graph;
                 made.reports.push_back(std::move(bucketed.report));
             }

@@ -31,6 +31,7 @@ enum class Setting : uint8_t {
     BucketRegion,
     BucketBoundary,
     BucketLayer,
+    FsdpDedup,
     Lowering,
     Mesh,
     CostSources,

@@ -37,4 +37,7 @@ PassResult lowerRedistributes(const GraphPtr& graph, const Settings& settings);
 /// One coalesced gather per region, group and dtype (document 000; passes.md §3a).
 PassResult bucketCoalesced(const GraphPtr& graph, const Settings& settings);
 
+/// FSDP collectives merged into buckets that saturate the link (document 001; passes.md §3b).
+PassResult bucketFsdp(const GraphPtr& graph, const Settings& settings);
+
 } // namespace gs

@@ -19,6 +19,20 @@ namespace {
 const std::vector<int> kWidths = {92, 130, 150, 56, 0, 220};
 const std::vector<int> kShown = {DiagnosticsModel::Severity, DiagnosticsModel::Node, DiagnosticsModel::Line,
                                  DiagnosticsModel::Message};
+
+QPlainTextEdit* makeLog() {
+    auto* log = new QPlainTextEdit;
+    log->setReadOnly(true);
+    log->setFrameShape(QFrame::NoFrame);
+    log->setLineWrapMode(QPlainTextEdit::NoWrap);
+    log->setAccessibleName(DiagnosticsView::tr("Log"));
+    QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    fixed.setPixelSize(12);
+    log->setFont(fixed);
+    log->setPlaceholderText(DiagnosticsView::tr("The scheduler wrote no log lines."));
+    return log;
+}
+
 } // namespace
 
 DiagnosticsView::DiagnosticsView(QWidget* parent)
@@ -53,15 +67,7 @@ DiagnosticsView::DiagnosticsView(QWidget* parent)
     layout->addWidget(bar);
     layout->addWidget(table_);
 
-    log_ = new QPlainTextEdit;
-    log_->setReadOnly(true);
-    log_->setFrameShape(QFrame::NoFrame);
-    log_->setLineWrapMode(QPlainTextEdit::NoWrap);
-    log_->setAccessibleName(tr("Log"));
-    QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-    fixed.setPixelSize(12);
-    log_->setFont(fixed);
-    log_->setPlaceholderText(tr("The scheduler wrote no log lines."));
+    log_ = makeLog();
 
     tabs_->setDocumentMode(true);
     tabs_->addTab(page, tr("Findings"));

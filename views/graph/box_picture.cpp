@@ -9,10 +9,7 @@ namespace gs {
 
 namespace {
 
-constexpr double kTextPad = 12;        ///< left and right of the text
-constexpr double kMaxText = 156;       ///< longer texts take two lines, then are elided
-constexpr double kMaxTextBeside = 108; ///< where boxes stand beside each other
-constexpr double kMaxPortalText = 92;
+constexpr double kTextPad = 12; ///< left and right of the text
 constexpr double kMinWidth = 100;
 constexpr double kOneLine = 34, kTwoLines = 44, kParameterHeight = 28, kPortalHeight = 22,
                  kPortalTwoLines = 36;
@@ -54,11 +51,16 @@ QString elided(const QFontMetricsF& metrics, const QString& text, double room) {
 
 } // namespace
 
-MeasuredBoxes measureBoxes(const LayoutGraph& picture) {
+MeasuredBoxes measureBoxes(const LayoutGraph& picture, double pane_width) {
     MeasuredBoxes out;
     const QFontMetricsF detail_metrics(Theme::font(kDetailPixels));
     const bool column = std::any_of(picture.links.begin(), picture.links.end(),
                                     [](const LayoutLink& link) { return link.spine; });
+    // Longer texts take two lines, then are cut. One column of boxes may fill the pane, else two stand beside
+    // each other.
+    const double box_room =
+        column ? std::clamp(pane_width * 0.62, 156.0, 260.0) : std::clamp(pane_width / 2 - 44, 108.0, 180.0);
+    const double portal_room = std::clamp(pane_width * 0.3, 92.0, 170.0);
     double widest = kMinWidth;
     for (const LayoutBox& box : picture.boxes) {
         const QFontMetricsF metrics(titleFont(box.role));
@@ -66,9 +68,7 @@ MeasuredBoxes measureBoxes(const LayoutGraph& picture) {
         const QString separator =
             detail.startsWith(QChar(0x2192)) ? QStringLiteral(" ") : QStringLiteral(" · ");
         const QString line = detail.isEmpty() ? title : title + separator + detail;
-        const double room = !column                       ? kMaxTextBeside
-                            : box.role == BoxRole::Portal ? kMaxPortalText
-                                                          : kMaxText;
+        const double room = box.role == BoxRole::Portal ? portal_room : box_room;
         BoxText text;
         double width = metrics.horizontalAdvance(line);
         if (detail.isEmpty() || width <= room) {

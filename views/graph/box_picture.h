@@ -15,12 +15,13 @@ struct BoxText {
     bool two_lines = false;
 };
 
-/// Sizes and elided texts of all boxes, measured with the interface font.
+/// Sizes and elided texts of all boxes, measured with the interface font. Texts get longer where the pane is
+/// `pane_width` wide.
 struct MeasuredBoxes {
     std::vector<LayoutSize> sizes;
     std::vector<BoxText> texts;
 };
-MeasuredBoxes measureBoxes(const LayoutGraph& picture);
+MeasuredBoxes measureBoxes(const LayoutGraph& picture, double pane_width = 0);
 
 class BoxPicture : public GraphPicture {
 public:

@@ -13,7 +13,8 @@ namespace gs {
 namespace {
 
 constexpr double kMargin = 6;
-constexpr double kReadable = 0.55; ///< a new picture that would be smaller scrolls instead
+constexpr double kReadable = 0.55;   ///< a new picture that would be smaller scrolls instead
+constexpr double kLargestFit = 1.25; ///< a small picture does not become a poster
 constexpr double kZoomStep = 1.2;
 constexpr double kHitSlackPixels = 3;
 
@@ -107,7 +108,7 @@ double GraphCanvas::fitZoom() const {
     double zoom = high / std::max(1.0, bounds.height());
     if (!picture_->fitsWidth())
         zoom = std::min(zoom, (viewport()->width() - 2 * kMargin) / std::max(1.0, bounds.width()));
-    return std::clamp(zoom, 1e-5, 1.0);
+    return std::clamp(zoom, 1e-5, picture_->fitsWidth() ? 1.0 : kLargestFit);
 }
 
 double GraphCanvas::minZoom() const {

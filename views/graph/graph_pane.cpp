@@ -20,7 +20,7 @@ GraphPane::GraphPane(const QString& title, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
     auto* label = new QLabel(title, this);
-    label->setObjectName(QStringLiteral("paneTitle"));
+    label->setProperty("role", "caption");
     layout->addWidget(label);
     layout->addWidget(canvas_, 1);
     connect(dot_, &DotProcess::slow, this, &GraphPane::slow);
@@ -45,7 +45,7 @@ GraphPane::GraphPane(const QString& title, QWidget* parent)
 void GraphPane::place(LayoutGraph graph) {
     cancel();
     graph_ = std::move(graph);
-    measured_ = measureBoxes(graph_);
+    measured_ = measureBoxes(graph_, canvas_->viewport()->width());
     placing_ = true;
     if (graph_.boxes.empty()) {
         placement_ = Placement();

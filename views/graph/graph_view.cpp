@@ -40,11 +40,10 @@ GraphView::GraphView(QWidget* parent)
     layout->addLayout(panes, 1);
     layout->addWidget(caption_);
     layout->addWidget(legend_);
-    banner_->setObjectName(QStringLiteral("banner"));
     banner_->setWordWrap(true);
     banner_->hide();
-    caption_->setObjectName(QStringLiteral("caption"));
-    caption_->setMinimumWidth(10);
+    caption_->setProperty("role", "caption");
+    caption_->setWordWrap(true);
     before_->canvas()->setAccessibleName(tr("Graph before"));
     after_->canvas()->setAccessibleName(tr("Graph after"));
     connectPane(false);

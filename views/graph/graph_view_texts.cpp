@@ -131,18 +131,10 @@ void GraphView::updateLegend() {
 void GraphView::applyTheme() {
     const Theme& t = Theme::current();
     toolbar_->applyTheme();
-    setStyleSheet(QStringLiteral("QLabel#paneTitle { color: %1; font-size: 11px; }"
-                                 "QLabel#caption { color: %1; font-size: 11px; }"
-                                 "QLabel#banner { color: %2; background: %3; border: 1px solid %4;"
-                                 " border-radius: 5px; padding: 3px 8px; font-size: 11px; }"
-                                 "QAbstractScrollArea::corner { background: transparent; border: none; }"
-                                 "QScrollBar { background: transparent; border: none; }"
-                                 "QScrollBar:vertical { width: 8px; } QScrollBar:horizontal { height: 8px; }"
-                                 "QScrollBar::handle { background: %5; border-radius: 3px; min-height: 24px;"
-                                 " min-width: 24px; margin: 1px; }"
-                                 "QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }"
-                                 "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
-                      .arg(t.muted.name(), t.text.name(), t.field.name(), t.warning.name(), t.border.name()));
+    banner_->setStyleSheet(
+        QStringLiteral("color: %1; background: %2; border: 1px solid %3; border-radius: 5px;"
+                       " padding: 3px 8px; font-size: 11px;")
+            .arg(t.text.name(), t.field.name(), t.warning.name()));
     updateTexts();
 }
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kStoryRole = Qt::UserRole + 1;
 constexpr int kCountsRole = Qt::UserRole + 2;
-constexpr int kCardHeight = 104;
-constexpr int kMinCardWidth = 300;
+constexpr int kCardHeight = 122; // title, three lines of story, counts
+constexpr int kMinCardWidth = 340;
 constexpr int kGap = 6;
 
 class CardDelegate : public QStyledItemDelegate {
@@ -54,7 +54,7 @@ public:
         const QFont title = Theme::font(13, QFont::DemiBold);
         line(0, 18, title, theme.text, Qt::AlignVCenter,
              QFontMetrics(title).elidedText(index.data().toString(), Qt::ElideRight, text.width()));
-        line(22, 34, Theme::font(12), theme.text, Qt::AlignTop | Qt::TextWordWrap,
+        line(23, 48, Theme::font(12), theme.text, Qt::AlignTop | Qt::TextWordWrap,
              index.data(kStoryRole).toString());
         line(text.height() - 14, 14, Theme::font(11), theme.muted, Qt::AlignVCenter,
              index.data(kCountsRole).toString());
@@ -130,14 +130,20 @@ void SamplesPage::setSamples(const QList<Sample>& samples) {
     }
     if (!samples.isEmpty())
         list_->setCurrentIndex(model_->index(0, 0));
+    fitCards();
 }
 
 void SamplesPage::fitCards() {
-    const int width = list_->viewport()->width() - 2;
+    // Less a scroll bar, and the list wraps a little before its edge.
+    const int width = list_->width() - 18;
     const int columns = std::max(1, width / kMinCardWidth);
     auto* delegate = static_cast<CardDelegate*>(list_->itemDelegate());
     delegate->card_width = width / columns;
     list_->setGridSize({delegate->card_width, kCardHeight});
+    // By count: the list itself keeps the bar that a narrower layout needed.
+    const auto rows = (samples_.size() + columns - 1) / columns;
+    list_->setVerticalScrollBarPolicy(rows * kCardHeight > list_->height() ? Qt::ScrollBarAlwaysOn
+                                                                           : Qt::ScrollBarAlwaysOff);
 }
 
 void SamplesPage::resizeEvent(QResizeEvent* event) {

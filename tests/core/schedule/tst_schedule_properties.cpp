@@ -193,8 +193,10 @@ private slots:
                 const Schedule schedule = info.run({*c.graph, *c.collectives, *c.costs, Settings(), {}});
                 const auto broken = findBrokenEdge(*c.graph, schedule.order);
                 QVERIFY2(!broken, qPrintable(QString("%1 seed %2").arg(info.name.data()).arg(seed)));
-                QVERIFY(schedule.diagnostics.all().empty());
-                checkLaunchOrder(c, schedule);
+                for (const Diagnostic& item : schedule.diagnostics.all())
+                    QVERIFY2(item.severity == Severity::Info, item.message.c_str());
+                if (!reordersLaunches(info.name))
+                    checkLaunchOrder(c, schedule);
             }
         }
     }
@@ -237,6 +239,11 @@ private slots:
     }
 
 private:
+    /// Documents 002 and 003 reorder collectives by their own definition.
+    static bool reordersLaunches(std::string_view name) {
+        return name == "overlap-scheduler" || name == "parameter-prefetch";
+    }
+
     /// Launches of one process group keep their relative order.
     static void checkLaunchOrder(const Case& c, const Schedule& schedule) {
         const auto position = positionsOf(schedule.order);
