@@ -28,6 +28,7 @@ build() {
     local preset=$1 log
     shift
     mkdir -p "$root/build"
+    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 # a clone in another folder finds the same objects
     log="$root/build/$preset.log"
     echo "Building ($preset)…" >&2
     if ! { (cd "$root" && cmake --preset "$preset") && cmake --build "$root/build/$preset" ${*:+--target "$@"}; } >"$log" 2>&1; then

@@ -4,7 +4,7 @@
 
 #include <QTemporaryDir>
 #include <QTest>
-#include <chrono>
+#include <ctime>
 #include <random>
 
 using namespace gs;
@@ -214,13 +214,13 @@ void TstImport::largeTextIsFast() {
     if (!path)
         return;
     double best_ms = 1e9;
-    for (int round = 0; round < 3; ++round) {
-        const auto start = std::chrono::steady_clock::now();
+    for (int round = 0; round < 5; ++round) {
+        const std::clock_t start = std::clock(); // CPU time: other programs may be running
         const Opened opened = open(*path);
-        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+        const double took_ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
         QVERIFY(opened.result.ok());
         QCOMPARE(opened.graph().size(), size_t{36891});
-        best_ms = std::min(best_ms, took.count());
+        best_ms = std::min(best_ms, took_ms);
     }
     qInfo("7.3 MB of print_readable text: %.0f ms", best_ms);
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
