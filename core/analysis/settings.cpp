@@ -99,7 +99,8 @@ const std::vector<SettingSpec> kSpecs = {
      10000,
      {},
      "GiB",
-     "input bytes of collectives in flight at once; at the limit the oldest wait is forced",
+     "overlap-scheduler: input bytes of collectives in flight, at the limit the oldest wait is forced; "
+     "parameter-prefetch: gathered bytes launched early and not yet read",
      Stage::Schedule},
     {ComputeOverlapMultipler,
      "compute_overlap_multipler",

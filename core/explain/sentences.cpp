@@ -3,6 +3,7 @@
 #include "explain/parts.h"
 
 #include "base/units.h"
+#include "schedule/scheduler.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -92,6 +93,19 @@ WhyText notWeightText(const Subject& s) {
         s.launch()};
 }
 
+WhyText budgetText(const Subject& s) {
+    const Settings& settings = s.analysis.request.settings;
+    const SchedulerInfo* scheduler = findScheduler(s.schedule.scheduler);
+    const bool in_flight = scheduler && std::count(scheduler->settings.begin(), scheduler->settings.end(),
+                                                   Setting::MaxInFlightGb) != 0;
+    return {
+        fmt::format("Launching it earlier would keep more gathered weights alive than the budget of {} {} "
+                    "allows.",
+                    settings.text(in_flight ? Setting::MaxInFlightGb : Setting::GatherBudgetMib),
+                    in_flight ? "GiB" : "MiB"),
+        s.launch()};
+}
+
 WhyText reasonText(const Subject& s) {
     switch (s.decision.reason) {
     case BindingReason::None:
@@ -120,15 +134,12 @@ WhyText reasonText(const Subject& s) {
     case BindingReason::NotWeightGather:
         return notWeightText(s);
     case BindingReason::Budget:
-        return {fmt::format(
-                    "Launching it earlier would keep more gathered weights alive than the budget of {} MiB "
-                    "allows.",
-                    s.analysis.request.settings.text(Setting::GatherBudgetMib)),
-                s.launch()};
+        return budgetText(s);
     case BindingReason::Depth:
-        return {"The prefetch depth of its phase lets it start no more consumers ahead; a greater forward_depth "
-                "or backward_depth would.",
-                s.launch()};
+        return {
+            "The prefetch depth of its phase lets it start no more consumers ahead; a greater forward_depth "
+            "or backward_depth would.",
+            s.launch()};
     case BindingReason::Invalid:
         return {
             "The new order as a whole would have broken an edge between nodes, so the program keeps its old "

@@ -53,7 +53,7 @@ std::vector<Line> configuration(const Settings& settings) {
         {"disable_graph_split", "True", "the whole graph goes to Inductor in one piece"},
         {"cudagraph_mode", "NONE", "the overlap pass needs it"},
         {"enable_fsdp_fullgraph_overlap", "True", "lowering, buckets and reorder"},
-        {"fsdp_fullgraph_bucket_mode", mode, "none or coalesced"},
+        {"fsdp_fullgraph_bucket_mode", mode == "coalesced" ? mode : "none", "none or coalesced"},
         {"fsdp_fullgraph_bucket_size_mib", capped ? cap : "",
          capped ? "cap of a bucket, MiB of local shard" : "no cap"},
         {"fsdp_overlap_cost_mode", "profile_sync", "costs measured in lockstep, equal on every rank"},
@@ -70,6 +70,9 @@ std::vector<std::string> differences(const Analysis& analysis) {
     if (settings.text(Setting::Scheduler) != "latest-safe-launch")
         notes.push_back(fmt::format("the analysis used the scheduler {}; these options select the sweep",
                                     settings.text(Setting::Scheduler)));
+    if (settings.text(Setting::BucketMode) == "fsdp")
+        notes.emplace_back("the analysis merged collectives as PyTorch's FSDP bucketing does; there is no "
+                           "option for it");
     if (settings.text(Setting::BucketMode) == "coalesced" && !settings.isDefault(Setting::BucketRegion))
         notes.push_back(fmt::format("the analysis cut buckets by {}; there is no option for it",
                                     settings.text(Setting::BucketRegion)));

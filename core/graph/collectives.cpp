@@ -47,9 +47,24 @@ std::vector<NodeId> sentTensors(const Graph& graph, NodeId launch) {
                 sent.push_back(item.node());
         }
     }
+    if (sent.empty() && list && list->node() != kNoNode && graph.kwarg(launch, "out"))
+        sent = {list->node()}; // the other input is where the result goes
     if (sent.empty())
         sent.assign(graph.inputs(launch).begin(), graph.inputs(launch).end());
     return sent;
+}
+
+/// Shards that document 001's bucketing packs for a gather: the parts of the cat behind its copy. Empty if
+/// the launch does not gather such a pack.
+std::vector<NodeId> packedShards(const Graph& graph, NodeId launch) {
+    const Arg* sent = graph.arg(launch, 0);
+    if (!sent || sent->node() == kNoNode || !graph.kwarg(launch, "out"))
+        return {};
+    const auto operands = graph.inputs(sent->node());
+    if (graph.targetText(sent->node()) != "aten.copy_.default" || operands.size() != 2 ||
+        graph.targetText(operands[1]) != "aten.cat.default")
+        return {};
+    return {graph.inputs(operands[1]).begin(), graph.inputs(operands[1]).end()};
 }
 
 int64_t bytesOf(const Graph& graph, const std::vector<NodeId>& tensors) {
@@ -100,6 +115,13 @@ Collective describeLaunch(const Graph& graph, NodeId launch, const std::vector<N
         item.weight_gather = only != kNoNode && only != kManyParameters;
         if (item.weight_gather)
             item.parameters.push_back(only);
+        const std::vector<NodeId> shards = packedShards(graph, launch);
+        if (!shards.empty() && std::all_of(shards.begin(), shards.end(), is_parameter)) {
+            item.weight_gather = true;
+            item.parameters.clear();
+            for (const NodeId shard : shards)
+                item.parameters.push_back(from[shard]);
+        }
         return item;
     }
     item.weight_gather = !sent.empty() && std::all_of(sent.begin(), sent.end(), is_parameter);

@@ -19,7 +19,8 @@ struct Collective {
     /// Nodes that first really use the result: every user reached from the waits through views and unpacks.
     std::vector<NodeId> consumers;
     bool weight_gather = false;
-    /// Parameters it gathers (one, or one per member of a coalesced launch). Empty if not a weight gather.
+    /// Parameters it gathers (one, or one per member of a coalesced or packed launch). Empty if not a weight
+    /// gather.
     std::vector<NodeId> parameters;
 
     bool isGather() const {

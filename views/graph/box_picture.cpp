@@ -51,52 +51,81 @@ QString elided(const QFontMetricsF& metrics, const QString& text, double room) {
 
 } // namespace
 
+namespace {
+
+struct BoxRooms {
+    double box = 0, portal = 0;
+    bool split = false; ///< details on a line of their own in every box, so that neighbours look alike
+};
+
+QString oneLine(const LayoutBox& box) {
+    const QString title = fromStd(box.title), detail = fromStd(box.detail);
+    const bool sentence = box.role == BoxRole::Portal || detail.startsWith(QChar(0x2192));
+    return detail.isEmpty() ? title
+                            : title + (sentence ? QStringLiteral(" ") : QStringLiteral(" · ")) + detail;
+}
+
+/// Text of one box and the width it takes.
+BoxText measureText(const LayoutBox& box, const BoxRooms& rooms, double& width) {
+    const QFontMetricsF metrics(titleFont(box.role)), detail_metrics(Theme::font(kDetailPixels));
+    const bool portal = box.role == BoxRole::Portal;
+    const double room = portal ? rooms.portal : rooms.box;
+    const QString line = oneLine(box);
+    BoxText text;
+    const bool fits = metrics.horizontalAdvance(line) <= room;
+    if (box.detail.empty() || (fits && (portal || !rooms.split))) {
+        text.title = fits ? line : elided(metrics, line, room);
+        width = metrics.horizontalAdvance(text.title);
+        return text;
+    }
+    text.two_lines = true;
+    text.title = elided(metrics, fromStd(box.title), room);
+    text.detail = elided(detail_metrics, fromStd(box.detail), room);
+    width = std::max(metrics.horizontalAdvance(text.title), detail_metrics.horizontalAdvance(text.detail));
+    return text;
+}
+
+double boxHeight(BoxRole role, bool two_lines) {
+    if (role == BoxRole::Portal)
+        return two_lines ? kPortalTwoLines : kPortalHeight;
+    return two_lines ? kTwoLines : role == BoxRole::Parameter ? kParameterHeight : kOneLine;
+}
+
+} // namespace
+
 MeasuredBoxes measureBoxes(const LayoutGraph& picture, double pane_width) {
     MeasuredBoxes out;
-    const QFontMetricsF detail_metrics(Theme::font(kDetailPixels));
     const bool column = std::any_of(picture.links.begin(), picture.links.end(),
                                     [](const LayoutLink& link) { return link.spine; });
-    // Longer texts take two lines, then are cut. One column of boxes may fill the pane, else two stand beside
-    // each other.
-    const double box_room =
+    // One column of boxes may fill the pane, else two stand beside each other.
+    BoxRooms rooms;
+    rooms.box =
         column ? std::clamp(pane_width * 0.62, 156.0, 260.0) : std::clamp(pane_width / 2 - 44, 108.0, 180.0);
-    const double portal_room = std::clamp(pane_width * 0.3, 92.0, 170.0);
-    double widest = kMinWidth;
+    rooms.portal = std::clamp(pane_width * 0.3, 92.0, 170.0);
+    const QFontMetricsF metrics(titleFont(BoxRole::Compute));
+    rooms.split =
+        !column && std::any_of(picture.boxes.begin(), picture.boxes.end(), [&](const LayoutBox& box) {
+            return box.role != BoxRole::Portal && metrics.horizontalAdvance(oneLine(box)) > rooms.box;
+        });
     for (const LayoutBox& box : picture.boxes) {
-        const QFontMetricsF metrics(titleFont(box.role));
-        const QString title = fromStd(box.title), detail = fromStd(box.detail);
-        const QString separator =
-            detail.startsWith(QChar(0x2192)) ? QStringLiteral(" ") : QStringLiteral(" · ");
-        const QString line = detail.isEmpty() ? title : title + separator + detail;
-        const double room = box.role == BoxRole::Portal ? portal_room : box_room;
-        BoxText text;
-        double width = metrics.horizontalAdvance(line);
-        if (detail.isEmpty() || width <= room) {
-            text.title = width <= room ? line : elided(metrics, line, room);
-            width = metrics.horizontalAdvance(text.title);
-        } else {
-            text.two_lines = true;
-            text.title = elided(metrics, title, room);
-            text.detail = elided(detail_metrics, detail, room);
-            width = std::max(metrics.horizontalAdvance(text.title),
-                             detail_metrics.horizontalAdvance(text.detail));
-        }
+        double width = 0;
+        BoxText text = measureText(box, rooms, width);
         width = std::ceil(width) + 2 * kTextPad;
-        const double height = box.role == BoxRole::Portal ? (text.two_lines ? kPortalTwoLines : kPortalHeight)
-                              : text.two_lines            ? kTwoLines
-                              : box.role == BoxRole::Parameter ? kParameterHeight
-                                                               : kOneLine;
         if (box.role != BoxRole::Portal)
-            widest = std::max(widest, width);
-        out.sizes.push_back({width, height});
+            out.box_width = std::max(out.box_width, width);
+        out.sizes.push_back({width, boxHeight(box.role, text.two_lines)});
         out.texts.push_back(std::move(text));
     }
-    // Boxes of one width make a calm column; portals are notes beside it.
+    setBoxWidth(out, picture, std::max(out.box_width, kMinWidth));
+    return out;
+}
+
+void setBoxWidth(MeasuredBoxes& measured, const LayoutGraph& picture, double width) {
+    measured.box_width = width;
     for (size_t i = 0; i < picture.boxes.size(); ++i) {
         if (picture.boxes[i].role != BoxRole::Portal)
-            out.sizes[i].width = widest;
+            measured.sizes[i].width = width;
     }
-    return out;
 }
 
 BoxStyle boxStyle(BoxRole role, const Theme& theme) {

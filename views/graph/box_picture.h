@@ -20,8 +20,11 @@ struct BoxText {
 struct MeasuredBoxes {
     std::vector<LayoutSize> sizes;
     std::vector<BoxText> texts;
+    double box_width = 0; ///< of every box but portals: one width makes a calm column
 };
-MeasuredBoxes measureBoxes(const LayoutGraph& picture, double pane_width = 0);
+MeasuredBoxes measureBoxes(const LayoutGraph& picture, double pane_width);
+/// Gives all boxes but portals this width, at least their own.
+void setBoxWidth(MeasuredBoxes& measured, const LayoutGraph& picture, double width);
 
 class BoxPicture : public GraphPicture {
 public:

@@ -125,12 +125,13 @@ void GraphCanvas::fit() {
 
 void GraphCanvas::updateScrollBars() {
     settling_ = true;
+    // 0.1: a fitted picture fills its pane exactly, rounding must not call for scroll bars.
     const QSizeF content = contentSize();
     const QSize view = viewport()->size();
-    horizontalScrollBar()->setRange(0,
-                                    std::max(0, static_cast<int>(std::ceil(content.width())) - view.width()));
-    verticalScrollBar()->setRange(0,
-                                  std::max(0, static_cast<int>(std::ceil(content.height())) - view.height()));
+    horizontalScrollBar()->setRange(
+        0, std::max(0, static_cast<int>(std::ceil(content.width() - 0.1)) - view.width()));
+    verticalScrollBar()->setRange(
+        0, std::max(0, static_cast<int>(std::ceil(content.height() - 0.1)) - view.height()));
     horizontalScrollBar()->setPageStep(view.width());
     verticalScrollBar()->setPageStep(view.height());
     verticalScrollBar()->setSingleStep(40);

@@ -42,10 +42,10 @@ GraphPane::GraphPane(const QString& title, QWidget* parent)
             });
 }
 
-void GraphPane::place(LayoutGraph graph) {
+void GraphPane::place(LayoutGraph graph, MeasuredBoxes measured) {
     cancel();
     graph_ = std::move(graph);
-    measured_ = measureBoxes(graph_, canvas_->viewport()->width());
+    measured_ = std::move(measured);
     placing_ = true;
     if (graph_.boxes.empty()) {
         placement_ = Placement();

@@ -21,7 +21,7 @@ public:
     DotProcess* dot() const { return dot_; }
 
     /// Starts to place a picture; settled() comes later, once. The canvas keeps what it shows.
-    void place(LayoutGraph graph);
+    void place(LayoutGraph graph, MeasuredBoxes measured);
     /// Forgets what is being placed.
     void cancel();
     bool placing() const { return placing_; }

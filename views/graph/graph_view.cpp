@@ -215,8 +215,15 @@ void GraphView::jobDone() {
 }
 
 void GraphView::placeBoxes() {
-    before_->place(result_.pair.before);
-    after_->place(result_.pair.after);
+    const LayoutGraph& before = result_.pair.before;
+    const LayoutGraph& after = result_.pair.after;
+    MeasuredBoxes old_boxes = measureBoxes(before, before_->canvas()->viewport()->width());
+    MeasuredBoxes new_boxes = measureBoxes(after, after_->canvas()->viewport()->width());
+    const double width = std::max(old_boxes.box_width, new_boxes.box_width); // both sides compare
+    setBoxWidth(old_boxes, before, width);
+    setBoxWidth(new_boxes, after, width);
+    before_->place(before, std::move(old_boxes));
+    after_->place(after, std::move(new_boxes));
 }
 
 void GraphView::paneSettled() {

@@ -71,67 +71,73 @@ inline GraphPtr makeModel(int layers) {
     return b.finish(&diagnostics);
 }
 
-/// Moves every weight gather (with its private producers) up to `hoist` nodes, never above what it needs.
+/// Decision for one gather by a plain rule: up `hoist` nodes with its private producers, never above what it
+/// needs nor above the gather before it (`running`).
+inline Decision hoistOne(const Graph& graph, const Collective& gather, int32_t index, uint32_t hoist,
+                         uint32_t& running) {
+    Decision d;
+    d.collective = index;
+    d.launch = gather.launch;
+    d.moved_group = {gather.launch};
+    for (size_t k = 0; k < d.moved_group.size(); ++k) {
+        for (NodeId input : graph.inputs(d.moved_group[k])) {
+            if (graph.isCall(input) && graph.users(input).size() == 1)
+                d.moved_group.push_back(input);
+        }
+    }
+    std::sort(d.moved_group.begin(), d.moved_group.end());
+    d.floor = graph.placeholdersEnd();
+    for (NodeId node : d.moved_group) {
+        for (NodeId input : graph.inputs(node)) {
+            if (std::find(d.moved_group.begin(), d.moved_group.end(), input) == d.moved_group.end() &&
+                input + 1 > d.floor) {
+                d.floor = input + 1;
+                d.floor_node = input;
+            }
+        }
+    }
+    d.cur = gather.launch;
+    const uint32_t first = d.moved_group.front();
+    d.target = std::max({d.floor, first > hoist ? first - hoist : 0U, running});
+    running = d.target;
+    if (d.target >= first)
+        d.target = d.cur;
+    d.first_consumer = gather.consumers.empty() ? kNoNode : gather.consumers.front();
+    d.comm_ns = 1000000;
+    d.need_ns = 1744000;
+    d.window_ns = 2779000;
+    d.verdict = Verdict::Hidden;
+    return d;
+}
+
+/// Before: the graph as it is. After: the same graph with every weight gather hoisted.
 inline AnalysisPtr makeAnalysis(const GraphPtr& graph, uint32_t hoist) {
     auto analysis = std::make_shared<Analysis>();
     const auto collectives = std::make_shared<const CollectiveTable>(*graph);
     analysis->before = {graph, collectives, nullptr, nullptr, nullptr};
     auto schedule = std::make_shared<Schedule>();
     schedule->scheduler = "test";
-    std::vector<std::pair<uint32_t, std::vector<NodeId>>> groups; // target, nodes
     std::vector<bool> moves(graph->size(), false);
     uint32_t running = 0;
     for (size_t i = 0; i < collectives->size(); ++i) {
-        const Collective& item = (*collectives)[i];
-        if (!item.weight_gather)
+        if (!(*collectives)[i].weight_gather)
             continue;
-        Decision d;
-        d.collective = static_cast<int32_t>(i);
-        d.launch = item.launch;
-        d.moved_group = {item.launch};
-        for (size_t k = 0; k < d.moved_group.size(); ++k) {
-            for (NodeId input : graph->inputs(d.moved_group[k])) {
-                if (graph->isCall(input) && graph->users(input).size() == 1)
-                    d.moved_group.push_back(input);
-            }
-        }
-        std::sort(d.moved_group.begin(), d.moved_group.end());
-        d.floor = graph->placeholdersEnd();
-        for (NodeId node : d.moved_group) {
-            for (NodeId input : graph->inputs(node)) {
-                if (std::find(d.moved_group.begin(), d.moved_group.end(), input) == d.moved_group.end() &&
-                    input + 1 > d.floor) {
-                    d.floor = input + 1;
-                    d.floor_node = input;
-                }
-            }
-        }
-        d.cur = item.launch;
-        const uint32_t first = d.moved_group.front();
-        d.target = std::max({d.floor, first > hoist ? first - hoist : 0U, running});
-        running = d.target;
-        d.target = std::min(d.target, d.cur);
-        d.first_consumer = item.consumers.empty() ? kNoNode : item.consumers.front();
-        d.comm_ns = 1000000;
-        d.need_ns = 1744000;
-        d.window_ns = 2779000;
-        d.verdict = Verdict::Hidden;
+        const Decision d = hoistOne(*graph, (*collectives)[i], static_cast<int32_t>(i), hoist, running);
         ++schedule->candidates;
-        if (d.target < first) {
-            ++schedule->moved;
-            groups.emplace_back(d.target, d.moved_group);
-            for (NodeId node : d.moved_group)
-                moves[node] = true;
-        } else {
-            d.target = d.cur;
-        }
+        schedule->moved += d.moved() ? 1 : 0;
+        for (NodeId node : d.moved_group)
+            moves[node] = d.moved();
         schedule->decisions.push_back(d);
     }
     size_t next = 0;
     for (NodeId id = 0; id < graph->size(); ++id) {
-        for (; next < groups.size() && groups[next].first <= id; ++next)
-            schedule->order.insert(schedule->order.end(), groups[next].second.begin(),
-                                   groups[next].second.end());
+        for (; next < schedule->decisions.size(); ++next) {
+            const Decision& d = schedule->decisions[next];
+            if (d.moved() && d.target > id)
+                break;
+            if (d.moved())
+                schedule->order.insert(schedule->order.end(), d.moved_group.begin(), d.moved_group.end());
+        }
         if (!moves[id])
             schedule->order.push_back(id);
     }
