@@ -168,7 +168,7 @@ void TimelineCanvas::updateScrollBars() {
     horizontalScrollBar()->setSingleStep(std::max(1, page / 10));
     horizontalScrollBar()->setValue(
         static_cast<int>(static_cast<double>(range_.begin_ns) / full * kScrollUnits));
-    verticalScrollBar()->setRange(0, static_cast<int>(std::ceil(std::max(0.0, content - plot_height))));
+    verticalScrollBar()->setRange(0, static_cast<int>(std::ceil(std::max(0.0, content - plot_height - 0.5))));
     verticalScrollBar()->setPageStep(std::max(1, static_cast<int>(plot_height)));
     verticalScrollBar()->setSingleStep(static_cast<int>(kLaneHeight + kLaneGap));
 }

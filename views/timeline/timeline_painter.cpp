@@ -20,6 +20,15 @@ QColor faded(QColor color, double alpha) {
     return color;
 }
 
+/// `share` of one colour over another, opaque.
+QColor mixed(const QColor& over, const QColor& under, double share) {
+    const auto channel = [&](int a, int b) {
+        return static_cast<int>(std::lround(a * share + b * (1 - share)));
+    };
+    return {channel(over.red(), under.red()), channel(over.green(), under.green()),
+            channel(over.blue(), under.blue())};
+}
+
 double contrast(const QColor& a, const QColor& b) {
     const auto luminance = [](const QColor& color) {
         const auto linear = [](double c) {
@@ -51,8 +60,8 @@ public:
         p_.save();
         p_.setClipRect(QRectF(all.left(), scene_.plot.top(), all.width(), scene_.plot.height()));
         rects(SceneRole::LaneBackground);
-        lines();
         rects(SceneRole::LiveBytesArea);
+        lines();
         marks();
         sliceLabels();
         paths(SceneRole::LiveBytes);
@@ -152,41 +161,47 @@ private:
         }
     }
 
+    /// Opaque, because the raster engine hands every tall translucent fill to its threads, at ten times the
+    /// cost. Neighbours share their edge.
     void area(const QRectF& rect) {
         const double left = snap(rect.left());
         const double right = snap(rect.right());
-        if (right > left) // neighbours share their edge, so that nothing is painted twice
+        if (right > left)
             p_.fillRect(QRectF(left, rect.top(), right - left, rect.height()),
-                        faded(theme_.live_bytes, 0.10));
+                        mixed(theme_.live_bytes, theme_.panel, 0.10));
     }
 
     void paths(SceneRole role) {
         for (const ScenePath& item : scene_.paths) {
             if (item.role != role)
                 continue;
-            p_.setRenderHint(QPainter::Antialiasing, true);
             if (role == SceneRole::LiveBytes) {
                 curve(item.points);
-            } else {
-                QPen pen(theme_.accent, 1.5);
-                pen.setJoinStyle(Qt::RoundJoin);
-                if (role == SceneRole::Launch)
-                    pen.setDashPattern({2, 2});
-                p_.setPen(pen);
-                p_.setBrush(Qt::NoBrush);
-                p_.drawPolyline(item.points);
-                arrowHead(item.points);
+                continue;
             }
+            p_.setRenderHint(QPainter::Antialiasing, true);
+            QPen pen(theme_.accent, 1.5);
+            pen.setJoinStyle(Qt::RoundJoin);
+            if (role == SceneRole::Launch)
+                pen.setDashPattern({2, 2});
+            p_.setPen(pen);
+            p_.setBrush(Qt::NoBrush);
+            p_.drawPolyline(item.points);
+            arrowHead(item.points);
             p_.setRenderHint(QPainter::Antialiasing, false);
         }
     }
 
     /// As rectangles: the raster engine takes half a second for a smooth line of some thousand corners.
     void curve(const QPolygonF& points) {
-        constexpr double kHalf = 0.65;
+        const double width = std::max(1.0, std::floor(1.5 / pixel_) * pixel_);
         for (qsizetype i = 1; i < points.size(); ++i) {
             const QRectF line = QRectF(points[i - 1], points[i]).normalized();
-            p_.fillRect(line.adjusted(-kHalf, -kHalf, kHalf, kHalf), theme_.live_bytes);
+            const double left = snap(line.left());
+            const double top = snap(line.top());
+            p_.fillRect(
+                QRectF(left, top, snap(line.right()) - left + width, snap(line.bottom()) - top + width),
+                theme_.live_bytes);
         }
     }
 

@@ -251,6 +251,12 @@ private slots:
     }
 
     void scrollBars() {
+        Shown fitting(test::makeAnalysis());
+        for (int height = 300; height < 700; ++height) { // lanes stretch to what is there, and no further
+            fitting.view.resize(1440, height);
+            if (height > 340)
+                QCOMPARE(fitting.canvas->verticalScrollBar()->maximum(), 0);
+        }
         test::TimelineShape shape;
         shape.groups = 20;
         Shown shown(test::makeAnalysis(shape));
