@@ -107,7 +107,7 @@ private:
     void buildExportMenu(QMenu* menu);
     void chooseExportFile(const Exporter& exporter);
     void exportTo(const Exporter& exporter, const QString& file);
-    void saveWindowPicture();
+    void choosePictureFile(QWidget* widget, const QString& title);
 
     // main_window_links.cpp
     void statusClicked(StatusLine::Part part);

@@ -1,6 +1,7 @@
 // The Export menu: every exporter of the core and the picture of the window.
 #include "app/banner.h"
 #include "app/main_window.h"
+#include "app/picture.h"
 #include "app/text.h"
 #include "export/exporter.h"
 #include "export/file_writer.h"
@@ -19,8 +20,14 @@ void MainWindow::buildExportMenu(QMenu* menu) {
                    tr("Export: %1…").arg(toQString(exporter.title)), {},
                    [this, &exporter] { chooseExportFile(exporter); });
     menu->addSeparator();
+    for (const ViewInfo& info : viewRegistry())
+        addCommand(menu, QStringLiteral("picture-") + QLatin1String(info.id),
+                   tr("Picture: %1…").arg(viewTitle(info)), {}, [this, &info] {
+                       if (QWidget* view = workspace_->view(QLatin1String(info.id)))
+                           choosePictureFile(view, viewTitle(info));
+                   });
     addCommand(menu, QStringLiteral("savePicture"), tr("&Picture of the window…"), {},
-               [this] { saveWindowPicture(); });
+               [this] { choosePictureFile(this, tr("Window")); });
     menu->addAction(action(QStringLiteral("copySummary")));
 }
 
@@ -63,17 +70,19 @@ void MainWindow::exportTo(const Exporter& exporter, const QString& file) {
     });
 }
 
-void MainWindow::saveWindowPicture() {
-    const QPixmap picture = grab();
-    auto* dialog = new QFileDialog(this, tr("Save a picture of the window"), Preferences::lastFolder(),
-                                   tr("PNG pictures (*.png)"));
+void MainWindow::choosePictureFile(QWidget* widget, const QString& title) {
+    auto* dialog = new QFileDialog(this, tr("Save a picture: %1").arg(title), Preferences::lastFolder(),
+                                   tr("SVG pictures (*.svg);;PNG pictures (*.png)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("png"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this, picture](const QString& file) {
-        if (!picture.save(file))
-            banner_->showMessage(Banner::Look::Warning,
-                                 tr("%1 could not be written. Choose another folder.").arg(file));
+    dialog->setDefaultSuffix(QStringLiteral("svg"));
+    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& filter) {
+        dialog->setDefaultSuffix(filter.contains(QLatin1String("png")) ? QStringLiteral("png")
+                                                                       : QStringLiteral("svg"));
+    });
+    connect(dialog, &QFileDialog::fileSelected, this, [this, widget](const QString& file) {
+        if (const Status status = savePicture(widget, file); !status)
+            banner_->showMessage(Banner::Look::Warning, toQString(status.error().message));
     });
     dialog->show();
 }

@@ -212,6 +212,13 @@ private:
                 priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
             if (out_->after.graph != out_->before.graph)
                 made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
+            if (const size_t missing = made.after->count(Provenance::Missing); missing > 0)
+                made.diagnostics.add({Severity::Info,
+                                      "missing-costs",
+                                      {},
+                                      {},
+                                      fmt::format("{} distinct ops have no cost and count as 0", missing),
+                                      "cost_sources=file,analytical fills them from the device's model"});
             return made;
         });
         if (!item)

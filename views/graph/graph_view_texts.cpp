@@ -29,7 +29,8 @@ QString GraphView::focusCaption() const {
     QStringList parts;
     const FocusPair& pair = result_.pair;
     if (pair.gather && pair.has_decision) {
-        parts << (pair.moved_up > 0   ? tr("moved %1 nodes up").arg(count(pair.moved_up))
+        parts << (pair.moved_up > 0   ? (pair.moved_up == 1 ? tr("moved 1 node up")
+                                                            : tr("moved %1 nodes up").arg(count(pair.moved_up)))
                   : pair.moved_up < 0 ? tr("moved %1 nodes down").arg(count(-pair.moved_up))
                                       : tr("not moved"));
         parts << (pair.floor_distance > 0 ? tr("floor is %1 nodes further").arg(count(pair.floor_distance))
