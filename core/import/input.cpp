@@ -88,6 +88,12 @@ std::string inflateAll(const std::string& bytes, std::string& out) {
     return problem;
 }
 
+/// Some editors put a UTF-8 mark in front of a text; no format here wants it.
+void dropByteOrderMark(std::string& text) {
+    if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
+        text.erase(0, 3);
+}
+
 } // namespace
 
 Result<InputText> readInput(const std::string& path, Diagnostics& diagnostics) {
@@ -102,6 +108,7 @@ Result<InputText> readInput(const std::string& path, Diagnostics& diagnostics) {
     const bool gzip = data.size() >= 2 && data[0] == '\x1f' && data[1] == '\x8b';
     if (!gzip) {
         input.text = std::move(bytes).value();
+        dropByteOrderMark(input.text);
         return input;
     }
     const std::string problem = inflateAll(data, input.text);
@@ -115,6 +122,7 @@ Result<InputText> readInput(const std::string& path, Diagnostics& diagnostics) {
                          fmt::format("{}; the first {} bytes of text were read", problem, input.text.size()),
                          "copy the file again"});
     }
+    dropByteOrderMark(input.text);
     if (input.text.empty())
         return inputError("empty-file", path, fmt::format("{}: the compressed file is empty", path),
                           "write the graph again");

@@ -153,6 +153,11 @@ private slots:
             QVERIFY(run.code == 3 && run.error.contains("ermission"));
     }
 
+    void byteOrderMarkIsNoFault() {
+        const Run run = runCli({"analyze", write("mark.json", "\xef\xbb\xbf" + smallGraph())});
+        QVERIFY2(run.code == 0, run.error.constData());
+    }
+
     void graphWithoutCollectives() {
         const QByteArray text = R"({"format":"gatherscope.graph","version":1,"name":"plain","nodes":[
 {"name":"x","op":"placeholder","target":"x","args":[],"kwargs":{},"val":{"dtype":"float32","shape":[4],"stride":[1],"device":"cpu"}},
