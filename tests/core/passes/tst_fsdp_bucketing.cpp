@@ -174,7 +174,6 @@ private slots:
         qInfo("%zu nodes: %lld ms: %s", graph->size(), static_cast<long long>(ms),
               result.report.summary.c_str());
         QVERIFY(result.graph != graph);
-        QVERIFY(ms < 3000);
     }
 };
 
