@@ -23,6 +23,13 @@ public:
     }
 };
 
+/// Document 000's log lines, then the time of each stage.
+void printVerbose(const Analysis& analysis) {
+    fmt::print(stderr, "{}", findExporter("magi-log")->write(analysis).value());
+    for (const StageTime& time : analysis.times)
+        fmt::print(stderr, "stage {:10} {:8.1f} ms\n", time.stage, time.ms);
+}
+
 int analyzeFile(Analyser& analyser, const CommonOptions& options, const QString& file, bool show_progress) {
     AnalysisRequest request = options.request;
     request.graph_file = file.toStdString();
@@ -35,7 +42,7 @@ int analyzeFile(Analyser& analyser, const CommonOptions& options, const QString&
     const Analysis& analysis = *result.value();
     printDiagnostics(analysis.diagnostics, options.verbose ? Severity::Info : Severity::Warning);
     if (options.verbose)
-        fmt::print(stderr, "{}", findExporter("magi-log")->write(analysis).value());
+        printVerbose(analysis);
     if (!options.quiet && options.json != "-")
         fmt::print("{}", summaryText(analysis));
     if (!options.json.isEmpty()) {
