@@ -176,6 +176,19 @@ GatherCandidates findGatherCandidates(const Graph& graph, const CollectiveTable&
     return CandidateFinder(graph, collectives, cost_ns, settings).run();
 }
 
+Decision startDecision(const GatherCandidate& candidate) {
+    Decision decision;
+    decision.collective = candidate.collective;
+    decision.launch = decision.cur = decision.target = candidate.launch;
+    decision.moved_group = candidate.group;
+    decision.floor = candidate.floor;
+    decision.floor_node = candidate.floor_node;
+    decision.first_consumer = candidate.first_consumer;
+    decision.comm_ns = candidate.comm_ns;
+    decision.need_ns = candidate.need_ns;
+    return decision;
+}
+
 Order rebuildOrder(const Graph& graph, const GatherCandidates& candidates,
                    std::span<const uint32_t> targets) {
     // A gather can be the private preparation of another one. It then belongs to two groups and goes with the

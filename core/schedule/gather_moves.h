@@ -39,6 +39,9 @@ struct GatherCandidates {
 GatherCandidates findGatherCandidates(const Graph& graph, const CollectiveTable& collectives,
                                       std::span<const double> cost_ns, const GatherMoveSettings& settings);
 
+/// A decision that states what is known of the candidate and leaves it where it is.
+Decision startDecision(const GatherCandidate& candidate);
+
 /// Moves every group in front of the node that is at its target position; groups of one target keep their
 /// order. A group whose target is its launch's own position stays as it is. `targets` as in candidates.items.
 Order rebuildOrder(const Graph& graph, const GatherCandidates& candidates, std::span<const uint32_t> targets);

@@ -54,15 +54,7 @@ private:
 
     Decision place(size_t index, const Decision* before) {
         const GatherCandidate& item = candidates_.items[index];
-        Decision decision;
-        decision.collective = item.collective;
-        decision.launch = decision.cur = item.launch;
-        decision.moved_group = item.group;
-        decision.floor = item.floor;
-        decision.floor_node = item.floor_node;
-        decision.first_consumer = item.first_consumer;
-        decision.comm_ns = item.comm_ns;
-        decision.need_ns = item.need_ns;
+        Decision decision = startDecision(item);
 
         const GroupId group = collectives_[static_cast<size_t>(item.collective)].group;
         double& stream_end_ns = stream_end_ns_[group];
@@ -167,15 +159,7 @@ Schedule runProgramOrder(const ScheduleInput& input) {
     schedule.order = identityOrder(input.graph);
     schedule.candidates = candidates.items.size();
     for (const GatherCandidate& item : candidates.items) {
-        Decision decision;
-        decision.collective = item.collective;
-        decision.launch = decision.cur = decision.target = item.launch;
-        decision.moved_group = item.group;
-        decision.floor = item.floor;
-        decision.floor_node = item.floor_node;
-        decision.first_consumer = item.first_consumer;
-        decision.comm_ns = item.comm_ns;
-        decision.need_ns = item.need_ns;
+        Decision decision = startDecision(item);
         for (NodeId id = item.launch; id < item.first_wait; ++id)
             decision.window_ns += input.graph.node(id).kind == NodeKind::Launch ? 0 : cost_ns[id];
         decision.verdict = decision.window_ns >= item.need_ns ? Verdict::Hidden : Verdict::ComputeLimited;

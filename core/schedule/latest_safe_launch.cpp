@@ -32,16 +32,7 @@ public:
 
 private:
     Decision place(const GatherCandidate& item) {
-        Decision decision;
-        decision.collective = item.collective;
-        decision.launch = item.launch;
-        decision.moved_group = item.group;
-        decision.cur = item.launch;
-        decision.floor = item.floor;
-        decision.floor_node = item.floor_node;
-        decision.first_consumer = item.first_consumer;
-        decision.comm_ns = item.comm_ns;
-        decision.need_ns = item.need_ns;
+        Decision decision = startDecision(item);
 
         const uint32_t start = std::min(pointer_, decision.cur);
         if (settings_.carry && carry_ns_ > 0 && decision.cur > boundary_) {
