@@ -44,7 +44,7 @@ using HeapKey = uint64_t;
 class Scheduler {
 public:
     Scheduler(const Graph& graph, std::span<const double> cost_ms, const OverlapParameters& parameters)
-        : graph_(graph), cost_ms_(cost_ms), parameters_(parameters), is_compute_(overlapComputeNodes(graph)),
+        : graph_(graph), cost_ms_(cost_ms), parameters_(parameters), is_compute_(overlapComputeNodes(graph, false)),
           dependencies_(graph, parameters.keep_order_edges),
           collectives_(findOverlapCollectives(graph, cost_ms)),
           max_in_flight_bytes_(static_cast<int64_t>(parameters.max_in_flight_gb * 1024 * 1024 * 1024)),
@@ -388,7 +388,7 @@ private:
     std::vector<uint32_t> compute_index_; ///< per compute node: its place in compute_nodes_
     std::vector<NodeId> compute_nodes_;
     std::vector<int32_t> wait_row_; ///< per wait that ends a collective: its row in relations_, else -1
-    ComputeRelations relations_;
+    NodeRelations relations_;
     std::vector<uint32_t> dominance_;
     std::vector<bool> wait_can_hide_;  ///< some compute node is unrelated to this wait
     std::vector<bool> feeds_hideable_; ///< see findChains()
@@ -409,14 +409,15 @@ private:
 
 } // namespace
 
-std::vector<bool> overlapComputeNodes(const Graph& graph) {
+std::vector<bool> overlapComputeNodes(const Graph& graph, bool higher_order) {
     std::vector<bool> is_compute(graph.size(), false);
     for (NodeId id = 0; id < graph.size(); ++id) {
         if (graph.info().level == GraphLevel::Scheduler)
             is_compute[id] = graph.node(id).kind == NodeKind::Compute;
         else
             is_compute[id] =
-                graph.hasTrait(id, kTraitCompute) && !graph.targetText(id).starts_with("higher_order.");
+                graph.hasTrait(id, kTraitCompute) &&
+                             (higher_order || !graph.targetText(id).starts_with("higher_order."));
     }
     return is_compute;
 }

@@ -3,6 +3,7 @@
 // torch/_inductor/fx_passes/overlap_scheduling.py as document 003 has it; equal to it node for node.
 #pragma once
 
+#include "schedule/overlap_scheduler/hidden_collective.h"
 #include "schedule/scheduler.h"
 
 namespace gs {
@@ -30,12 +31,6 @@ struct OverlapCollective {
     NodeId blocked_by = kNoNode;     ///< last unscheduled ancestor that kept it from an early launch
 };
 
-/// Why the reference raises an exception on this graph; ours goes on.
-struct ReferenceFailure {
-    NodeId node = kNoNode;
-    std::string_view what;
-};
-
 struct OverlapResult {
     Order order;
     size_t exposed = 0;                         ///< collectives of which nothing is hidden
@@ -45,9 +40,9 @@ struct OverlapResult {
     std::vector<ReferenceFailure> failures;     ///< first of each kind
 };
 
-/// Nodes that count as compute: the operators of PyTorch's FLOP registry; on scheduler-level graphs, which
-/// have no such operators, every fused kernel.
-std::vector<bool> overlapComputeNodes(const Graph& graph);
+/// Nodes that count as compute: the operators of PyTorch's FLOP registry, higher-order ones among them if
+/// asked for; on scheduler-level graphs, which have no such operators, every fused kernel.
+std::vector<bool> overlapComputeNodes(const Graph& graph, bool higher_order);
 
 /// Runs the document's algorithm. `cost_ms`: per node, compute or transfer; the document's unit. Linear in
 /// nodes and edges for the heap and the depths; nodes × compute nodes / 64 words for the ancestor sets, of
