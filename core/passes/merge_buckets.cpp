@@ -139,13 +139,14 @@ private:
     }
 
     void drop() {
-        out_.report.diagnostics.add({Severity::Warning,
-                                     "order-dropped",
-                                     {},
-                                     {},
-                                     "the buckets were dropped: an in-place write, a free or a barrier forbids "
-                                     "them",
-                                     "the schedule is used without buckets"});
+        out_.report.diagnostics.add(
+            {Severity::Warning,
+             "order-dropped",
+             {},
+             {},
+             "the buckets were dropped: an in-place write, a free or a barrier forbids "
+             "them",
+             "the schedule is used without buckets"});
         out_.report.done = 0;
         out_.launches.assign(buckets_.members.size(), kNoNode);
         for (PassReportLine& line : out_.report.lines)

@@ -7,10 +7,10 @@
 namespace gs {
 
 struct MergedBuckets {
-    GraphPtr graph;              ///< null if no valid program has them all; the report says why
-    Order order;                 ///< of `graph`: the scheduler's order with the buckets in it
-    std::vector<NodeId> node_of; ///< per node of the input graph: its node of `graph`, or what replaced its
-                                 ///< value; kNoNode where it went away
+    GraphPtr graph;               ///< null if no valid program has them all; the report says why
+    Order order;                  ///< of `graph`: the scheduler's order with the buckets in it
+    std::vector<NodeId> node_of;  ///< per node of the input graph: its node of `graph`, or what replaced its
+                                  ///< value; kNoNode where it went away
     std::vector<NodeId> launches; ///< per bucket: its launch in `graph`; kNoNode = not merged
     PassReport report;
 };

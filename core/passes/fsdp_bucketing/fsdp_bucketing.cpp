@@ -27,8 +27,8 @@ PreBucketResult preBucketFsdp(Draft& draft, const PreBucketOptions& options) {
             MergedBucket merged{kind, std::move(bucket), kNoNode, {}};
             merged.reason = whyNotMergeable(draft, merged.members);
             if (merged.reason.empty())
-                merged.launch = mergeBucket(draft, merged.members, options.mode,
-                                            draft.next(merged.members.back()));
+                merged.launch =
+                    mergeBucket(draft, merged.members, options.mode, draft.next(merged.members.back()));
             result.buckets.push_back(std::move(merged));
         }
     }

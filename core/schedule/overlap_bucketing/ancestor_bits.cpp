@@ -13,8 +13,7 @@ constexpr size_t kBlockWords = 8;
 AncestorBits::AncestorBits(const Order& order, const Dependencies& dependencies, const ExtraOrder& extra,
                            std::span<const NodeId> rows, std::span<const NodeId> columns)
     : words_((columns.size() + 63) / 64), bits_(rows.size() * words_, 0), row_of_(dependencies.size(), -1),
-      column_of_(dependencies.size(), -1),
-      scratch_(dependencies.size() * std::min(kBlockWords, words_), 0) {
+      column_of_(dependencies.size(), -1), scratch_(dependencies.size() * std::min(kBlockWords, words_), 0) {
     for (size_t i = 0; i < rows.size(); ++i)
         row_of_[rows[i]] = static_cast<int32_t>(i);
     for (size_t i = 0; i < columns.size(); ++i)

@@ -36,8 +36,8 @@ private:
     std::vector<NodeId> columns_;
     std::vector<NodeId> all_;
     std::vector<int32_t> column_of_;
-    AncestorBits ancestors_;               ///< of every node, to the columns
-    std::vector<int32_t> set_of_;          ///< per node, -1 = alone
+    AncestorBits ancestors_;      ///< of every node, to the columns
+    std::vector<int32_t> set_of_; ///< per node, -1 = alone
     std::vector<std::vector<NodeId>> sets_;
     std::vector<uint32_t> seen_;
     uint32_t stamp_ = 0;

@@ -111,7 +111,8 @@ bool BucketFinder::keepsHiding(const Bucket& bucket, size_t candidate, NodeId st
         if (std::find(own.begin(), own.end(), event.node) == own.end())
             addIntervals(event, execution, hiding);
     };
-    const uint32_t latest_start = std::max(timeline_.position(joining.start), timeline_.position(first.start));
+    const uint32_t latest_start =
+        std::max(timeline_.position(joining.start), timeline_.position(first.start));
     const uint32_t earliest_wait = std::min(timeline_.position(joining.wait), timeline_.position(first.wait));
     for (int32_t at = new_start.next; at >= 0 && timeline_.event(at).position < latest_start;
          at = timeline_.event(at).next)
@@ -125,9 +126,9 @@ bool BucketFinder::keepsHiding(const Bucket& bucket, size_t candidate, NodeId st
     for (size_t i = 1; i < execution.size(); ++i)
         execution[i].end = std::max(execution[i].end, execution[i - 1].end);
     return std::none_of(hiding.begin(), hiding.end(), [&](const Interval& inner) {
-        const auto behind = std::lower_bound(
-            execution.begin(), execution.end(), inner.begin,
-            [](const Interval& interval, uint32_t begin) { return interval.begin < begin; });
+        const auto behind =
+            std::lower_bound(execution.begin(), execution.end(), inner.begin,
+                             [](const Interval& interval, uint32_t begin) { return interval.begin < begin; });
         return behind != execution.begin() && inner.end < std::prev(behind)->end;
     });
 }

@@ -44,8 +44,8 @@ using HeapKey = uint64_t;
 class Scheduler {
 public:
     Scheduler(const Graph& graph, std::span<const double> cost_ms, const OverlapParameters& parameters)
-        : graph_(graph), cost_ms_(cost_ms), parameters_(parameters), is_compute_(overlapComputeNodes(graph, false)),
-          dependencies_(graph, parameters.keep_order_edges),
+        : graph_(graph), cost_ms_(cost_ms), parameters_(parameters),
+          is_compute_(overlapComputeNodes(graph, false)), dependencies_(graph, parameters.keep_order_edges),
           collectives_(findOverlapCollectives(graph, cost_ms)),
           max_in_flight_bytes_(static_cast<int64_t>(parameters.max_in_flight_gb * 1024 * 1024 * 1024)),
           compute_nodes_(findComputeNodes()), relations_(dependencies_, compute_nodes_, relatedItems()),
@@ -415,8 +415,7 @@ std::vector<bool> overlapComputeNodes(const Graph& graph, bool higher_order) {
         if (graph.info().level == GraphLevel::Scheduler)
             is_compute[id] = graph.node(id).kind == NodeKind::Compute;
         else
-            is_compute[id] =
-                graph.hasTrait(id, kTraitCompute) &&
+            is_compute[id] = graph.hasTrait(id, kTraitCompute) &&
                              (higher_order || !graph.targetText(id).starts_with("higher_order."));
     }
     return is_compute;

@@ -56,10 +56,9 @@ std::vector<uint32_t> computeDominance(const Dependencies& dependencies,
 }
 
 NodeRelations::NodeRelations(const Dependencies& dependencies, std::span<const NodeId> columns,
-                                   std::span<const NodeId> items)
-    : columns_(columns.size()), words_((columns.size() + 63) / 64),
-      bits_(items.size() * words_, 0), column_of_(dependencies.size(), -1),
-      item_of_(dependencies.size(), -1) {
+                             std::span<const NodeId> items)
+    : columns_(columns.size()), words_((columns.size() + 63) / 64), bits_(items.size() * words_, 0),
+      column_of_(dependencies.size(), -1), item_of_(dependencies.size(), -1) {
     for (size_t i = 0; i < columns.size(); ++i)
         column_of_[columns[i]] = static_cast<int32_t>(i);
     for (size_t i = 0; i < items.size(); ++i)

@@ -36,7 +36,7 @@ class NodeRelations {
 public:
     /// Columns are worked off in blocks of 512, so that memory is nodes × 64 bytes plus the kept rows.
     NodeRelations(const Dependencies& dependencies, std::span<const NodeId> columns,
-                     std::span<const NodeId> items);
+                  std::span<const NodeId> items);
 
     bool related(size_t item, size_t column) const {
         return (bits_[item * words_ + column / 64] >> (column % 64) & 1) != 0;

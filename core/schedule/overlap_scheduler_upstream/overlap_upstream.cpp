@@ -17,8 +17,8 @@ UpstreamResult scheduleOverlapUpstream(const Graph& graph, std::span<const doubl
     options.max_bucket_memory_gb = parameters.max_bucket_memory_gb;
     options.max_coll_distance = parameters.max_coll_distance;
     options.keep_order_edges = parameters.keep_order_edges;
-    result.buckets = findOverlapBuckets(graph, result.scheduled, collectives,
-                                        overlapComputeNodes(graph, true), options);
+    result.buckets =
+        findOverlapBuckets(graph, result.scheduled, collectives, overlapComputeNodes(graph, true), options);
     return result;
 }
 

@@ -1,5 +1,7 @@
 #include "schedule/overlap_scheduler_upstream/upstream_collectives.h"
 
+#include "schedule/overlap_scheduler_upstream/guessed_size.h"
+
 #include <fmt/format.h>
 #include <unordered_map>
 
@@ -7,7 +9,7 @@ namespace gs {
 
 namespace {
 
-constexpr int64_t kFallbackElements = 4096 * 4096; // the reference's guess for sizes that nobody knows
+constexpr int64_t kMostBytes = kHugeSize / 4; // sums stay below 64 bits
 
 /// The launch that a wait waits for, directly or through an unpack; kNoNode for anything else.
 NodeId launchOf(const Graph& graph, NodeId wait) {
@@ -30,11 +32,11 @@ NodeId launchOf(const Graph& graph, NodeId wait) {
     return kNoNode;
 }
 
-int64_t tensorBytes(const TensorMeta& tensor) {
-    const int64_t elements = tensor.numel();
-    if (elements >= 0)
-        return std::min(tensor.bytes() < 0 ? 0 : tensor.bytes(), kHugeSize / 4);
-    return kFallbackElements * dtypeBytes(tensor.dtype);
+int64_t tensorBytes(const Graph& graph, const TensorMeta& tensor) {
+    int64_t bytes = 0;
+    const bool overflow =
+        __builtin_mul_overflow(guessedElements(graph, tensor), dtypeBytes(tensor.dtype), &bytes);
+    return overflow ? kMostBytes : std::min(bytes, kMostBytes);
 }
 
 /// Bytes of the tensors among the arguments, once for each time they are named.
@@ -42,7 +44,7 @@ void addArgumentBytes(const Graph& graph, const Arg& arg, int64_t& sum, bool& fo
     if (arg.kind == Arg::Kind::Node) {
         const Value& value = graph.value(arg.node());
         if (value.kind == Value::Kind::Tensor) {
-            sum = std::min(sum + tensorBytes(value.tensor), kHugeSize / 4);
+            sum = std::min(sum + tensorBytes(graph, value.tensor), kMostBytes);
             found = true;
         }
         return;
@@ -65,7 +67,7 @@ int64_t footprint(const Graph& graph, NodeId start) {
     bool found = false;
     if (graph.info().level == GraphLevel::Scheduler) {
         for (const NodeId input : graph.inputs(start)) {
-            sum = std::min(sum + std::max<int64_t>(graph.value(input).bytes(), 0), kHugeSize / 4);
+            sum = std::min(sum + std::max<int64_t>(graph.value(input).bytes(), 0), kMostBytes);
             found = true;
         }
     } else {
@@ -76,10 +78,10 @@ int64_t footprint(const Graph& graph, NodeId start) {
     if (!found || (value.kind != Value::Kind::Tensor && value.kind != Value::Kind::List))
         return 0;
     if (value.kind == Value::Kind::Tensor)
-        sum += tensorBytes(value.tensor);
+        sum += tensorBytes(graph, value.tensor);
     for (const Value& item : value.items) {
         if (item.kind == Value::Kind::Tensor)
-            sum = std::min(sum + tensorBytes(item.tensor), kHugeSize / 4);
+            sum = std::min(sum + tensorBytes(graph, item.tensor), kMostBytes);
     }
     return graph.target(start).traits.collective == CollectiveKind::AllReduce ? sum / 2 : sum;
 }
@@ -100,9 +102,8 @@ private:
 std::string familyOf(const Graph& graph, NodeId launch) {
     const OpTraits& traits = graph.target(launch).traits;
     const TensorMeta* tensor = graph.value(launch).firstTensor();
-    const Arg* op = traits.reduce_op_arg < 0
-                        ? nullptr
-                        : graph.arg(launch, static_cast<size_t>(traits.reduce_op_arg));
+    const Arg* op =
+        traits.reduce_op_arg < 0 ? nullptr : graph.arg(launch, static_cast<size_t>(traits.reduce_op_arg));
     return fmt::format("{}\n{}\n{}", groupNameOf(graph, launch),
                        op && op->kind == Arg::Kind::String ? graph.text(op->text) : std::string_view(),
                        dtypeName(tensor ? tensor->dtype : DType::Unknown));

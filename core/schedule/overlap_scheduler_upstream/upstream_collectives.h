@@ -6,12 +6,12 @@
 namespace gs {
 
 struct UpstreamCollectives {
-    std::vector<UpstreamCollective> items;  ///< in program order of their first waits
-    std::vector<int32_t> started_by;        ///< per node: index of the collective that it starts, or -1
-    std::vector<int32_t> waited_by;         ///< per node: index of the collective that it waits for, or -1
-    std::vector<uint32_t> group;            ///< per collective: number of its process group
+    std::vector<UpstreamCollective> items; ///< in program order of their first waits
+    std::vector<int32_t> started_by;       ///< per node: index of the collective that it starts, or -1
+    std::vector<int32_t> waited_by;        ///< per node: index of the collective that it waits for, or -1
+    std::vector<uint32_t> group;           ///< per collective: number of its process group
     uint32_t groups = 0;
-    std::vector<uint32_t> bucket;           ///< per collective: number of its bucket kind; others share one
+    std::vector<uint32_t> bucket; ///< per collective: number of its bucket kind; others share one
     uint32_t buckets = 0;
     /// Per collective: number of its group, reduction and dtype alone, or -1 where it is never bucketed.
     std::vector<int32_t> family;

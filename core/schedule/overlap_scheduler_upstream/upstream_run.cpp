@@ -20,8 +20,8 @@ int64_t toBytes(double gb) {
 
 UpstreamRun::UpstreamRun(const Graph& graph, std::span<const double> cost_ms,
                          std::span<const double> latency_ms, const UpstreamParameters& parameters)
-    : graph_(graph), cost_ms_(cost_ms), parameters_(parameters), is_compute_(overlapComputeNodes(graph, true)),
-      dependencies_(graph, parameters.keep_order_edges),
+    : graph_(graph), cost_ms_(cost_ms), parameters_(parameters),
+      is_compute_(overlapComputeNodes(graph, true)), dependencies_(graph, parameters.keep_order_edges),
       collectives_(findUpstreamCollectives(graph, cost_ms, latency_ms)), overlap_nodes_(findOverlapNodes()),
       starts_(starts()), relations_(dependencies_, starts_, overlap_nodes_),
       max_in_flight_bytes_(toBytes(parameters.max_in_flight_gb)),
@@ -29,8 +29,8 @@ UpstreamRun::UpstreamRun(const Graph& graph, std::span<const double> cost_ms,
       tracks_memory_(parameters.max_memory_increase_gb || parameters.max_memory_increase_ratio),
       bytes_(storageBytes(graph)), memory_(graph, bytes_), ready_bytes_(collectives_.buckets, 0),
       in_degree_(graph.size()), scheduled_(graph.size(), false), unscheduled_(collectives_.items.size()),
-      in_flight_(collectives_.items.size()),
-      family_in_flight_(static_cast<size_t>(collectives_.families), 0), seen_(graph.size(), 0) {
+      in_flight_(collectives_.items.size()), family_in_flight_(static_cast<size_t>(collectives_.families), 0),
+      seen_(graph.size(), 0) {
     std::vector<bool> scatters(graph.size(), false);
     for (NodeId id = 0; id < graph.size(); ++id)
         scatters[id] = graph.target(id).traits.collective == CollectiveKind::ReduceScatter &&
@@ -95,8 +95,8 @@ void UpstreamRun::findChains() {
     never_in_path_.assign(graph_.size(), false);
     for (NodeId id = static_cast<NodeId>(graph_.size()); id-- > 0;) {
         const std::string_view target = graph_.targetText(id);
-        never_in_path_[id] = target.find("c10") != std::string_view::npos ||
-                             target.find("_dtensor") != std::string_view::npos;
+        never_in_path_[id] =
+            target.find("c10") != std::string_view::npos || target.find("_dtensor") != std::string_view::npos;
         const auto users = graph_.users(id);
         if (users.size() != 1 || graph_.inputs(users[0]).size() != 1)
             continue;

@@ -154,10 +154,10 @@ std::string compareNodes(const Graph& before, const MergedBuckets& got, const Js
         if ((node.is_string() ? node : node[0]) != name)
             return "at " + std::to_string(i) + ": " + name + " vs " + node.dump();
         const Json inputs = inputNames(graph, id);
-        if (node.is_string() ? !old || inputNames(before, *old) != inputs
-                             : node[1] != std::string(graph.targetText(id)) || node[2] != inputs ||
-                                   (graph.node(id).op != NodeOp::Output &&
-                                    node[3] != valueJson(graph, graph.value(id))))
+        if (node.is_string()
+                ? !old || inputNames(before, *old) != inputs
+                : node[1] != std::string(graph.targetText(id)) || node[2] != inputs ||
+                      (graph.node(id).op != NodeOp::Output && node[3] != valueJson(graph, graph.value(id))))
             return name + " " + inputs.dump() + " vs " + node.dump();
     }
     return {};
@@ -224,11 +224,10 @@ std::string compareRun(const Graph& graph, const Costs& costs, const Json& run) 
 }
 
 std::string label(const Json& run) {
-    return run.at("costs").get<std::string>() +
-           (run.at("collective_bucketing").get<bool>() ? " bucketing"
-            : run.contains("max_in_flight_gb")         ? " small limits"
-            : run.contains("max_memory_increase_gb")   ? ""
-                                                       : " memory");
+    return run.at("costs").get<std::string>() + (run.at("collective_bucketing").get<bool>() ? " bucketing"
+                                                 : run.contains("max_in_flight_gb")         ? " small limits"
+                                                 : run.contains("max_memory_increase_gb")   ? ""
+                                                                                            : " memory");
 }
 
 } // namespace
@@ -257,8 +256,7 @@ private slots:
                 if (!tables.count(table)) {
                     const auto file = test::corpusPath("costs/" + name + "." + table + ".json");
                     if (file)
-                        tables[table] =
-                            costsOf(graph, table, Json::parse(test::readAll(*file)).at("nodes"));
+                        tables[table] = costsOf(graph, table, Json::parse(test::readAll(*file)).at("nodes"));
                 }
                 if (!tables.count(table)) {
                     ++counts["runs not run"];
