@@ -25,6 +25,10 @@ std::string fileKey(const std::string& path) {
     return fmt::format("{}\n{}\n{}\n", path, size, time.time_since_epoch().count());
 }
 
+std::string importKey(const AnalysisRequest& request) {
+    return fmt::format("{}{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank);
+}
+
 /// The edits of buckets, or of places.
 std::string editsKey(const Edits& edits, bool buckets) {
     std::string key;
@@ -147,9 +151,7 @@ private:
     }
 
     Status import() {
-        const std::string key =
-            fmt::format("{}{}\n{}", fileKey(request_.graph_file), request_.graph_index, request_.rank);
-        auto item = stage(cache_.imported, "import", 0.0, key, [&]() -> Result<Imported> {
+        auto item = stage(cache_.imported, "import", 0.0, importKey(request_), [&]() -> Result<Imported> {
             Imported made;
             Result<ImportedGraph> source =
                 importGraph(request_.graph_file, request_.graph_index, request_.rank, made.diagnostics, job_);
@@ -348,6 +350,12 @@ Analyser::~Analyser() = default;
 
 Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
     return Run(*cache_, request, job)();
+}
+
+void Analyser::remember(const Analysis& analysis) {
+    const std::string key = importKey(analysis.request);
+    if (!cache_->imported.find(key))
+        cache_->imported.insert(key, {analysis.source, {}});
 }
 
 const Decision* Analysis::decisionFor(NodeId launch) const {

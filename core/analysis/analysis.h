@@ -69,6 +69,9 @@ public:
 
     /// Error code "cancelled" when the job was stopped.
     Result<AnalysisPtr> analyse(const AnalysisRequest& request, const JobContext& job);
+    /// Takes over the graph of an analysis made elsewhere, so that variations of its request do not read the
+    /// file again.
+    void remember(const Analysis& analysis);
 
     struct Cache; ///< results of earlier stages; private to analysis.cpp
 
