@@ -55,6 +55,19 @@ public:
                             rooflineNote(*found, device_.roofline)};
     }
 
+    int64_t latencyNs(const Graph& graph, const Collective& collective) const {
+        if (collective.group_size < 2)
+            return 0;
+        const NcclGroup group = groupOf(graph, collective);
+        if (!device_.uses_nccl) {
+            const LinearLinks& links = device_.links;
+            return std::llround((group.nodes == 1 ? links.intra_latency_us : links.inter_latency_us) * 1000);
+        }
+        const auto kind = ncclCollective(collective.kind);
+        const auto found = kind ? ncclEstimate(device_.nccl, group, *kind, 0) : std::nullopt;
+        return found ? std::llround(found->us * 1000) : 0;
+    }
+
 private:
     NcclGroup groupOf(const Graph& graph, const Collective& collective) const {
         NcclGroup group{collective.group_size, 0};
@@ -118,6 +131,17 @@ private:
 
 CostModelPtr makeAnalyticalModel(const DevicePreset& device) {
     return std::make_shared<AnalyticalModel>(device);
+}
+
+std::vector<int64_t> launchLatencies(const DevicePreset& device, const Graph& graph,
+                                     const CollectiveTable& collectives) {
+    const AnalyticalModel model(device);
+    std::vector<int64_t> ns(graph.size(), 0);
+    for (const Collective& collective : collectives.all()) {
+        if (collective.launch != kNoNode)
+            ns[collective.launch] = model.latencyNs(graph, collective);
+    }
+    return ns;
 }
 
 int64_t collectiveMessageBytes(const Graph& graph, const Collective& collective) {

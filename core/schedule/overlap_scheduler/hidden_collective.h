@@ -14,6 +14,9 @@ struct HiddenCollective {
     double estimated_ms = 0;
     double exposed_ms = 0;            ///< what nothing hides
     std::vector<NodeId> hiding_nodes; ///< compute nodes and waits that hide some of it, in order
+    bool potentially_hidden = false;  ///< some compute node neither needs it nor feeds it
+    bool refused_by_budget = false;   ///< an early launch would have broken a limit of memory
+    NodeId blocked_by = kNoNode;      ///< last unscheduled ancestor that kept it from an early launch
 
     bool exposed() const { return exposed_ms != 0; }
 };

@@ -1,5 +1,6 @@
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
 
+#include "schedule/overlap_bucketing/overlap_bucketing.h"
 #include "schedule/overlap_scheduler/collective_list.h"
 #include "schedule/overlap_scheduler/collectives.h"
 #include "schedule/overlap_scheduler/relations.h"
@@ -364,7 +365,9 @@ private:
             result.order.push_back(graph_.output());
         std::vector<uint64_t> used(relations_.words(), 0);
         for (size_t i = 0; i < collectives_.items.size(); ++i) {
-            const OverlapCollective& item = collectives_.items[i];
+            OverlapCollective& item = collectives_.items[i];
+            if (item.hiding_node != kNoNode)
+                item.hiding_nodes = {item.hiding_node};
             const int64_t compute = relations_.firstUnrelated(i, used);
             if (compute >= 0)
                 used[static_cast<size_t>(compute) / 64] |= uint64_t{1} << (compute % 64);
@@ -373,9 +376,20 @@ private:
             result.potentially_hidden += compute >= 0 ? 1 : 0;
             result.bad_exposed += exposed && compute >= 0 ? 1 : 0;
         }
+        if (parameters_.collective_bucketing)
+            result.buckets = findBuckets();
         result.collectives = std::move(collectives_.items);
         result.failures = std::move(collectives_.failures);
         return result;
+    }
+
+    ScheduledBuckets findBuckets() const {
+        OverlapBucketingOptions options;
+        options.max_bucket_memory_gb = parameters_.max_bucket_memory_gb;
+        options.max_coll_distance = parameters_.max_coll_distance;
+        options.keep_order_edges = parameters_.keep_order_edges;
+        const std::vector<HiddenCollective> items(collectives_.items.begin(), collectives_.items.end());
+        return findOverlapBuckets(graph_, order_, items, is_compute_, options);
     }
 
     const Graph& graph_;

@@ -13,22 +13,19 @@ struct OverlapParameters {
     double max_in_flight_gb = 2.0; ///< input bytes of collectives in flight, in GiB
     double compute_overlap_multipler = 1.0;
     int64_t max_coll_distance = 1000; ///< in nodes of the input order
+    /// Buckets that keep the overlap, found as PyTorch 2.15 finds them: the bucketing of the document's own
+    /// time is not to be had.
+    bool collective_bucketing = false;
+    double max_bucket_memory_gb = 1.0;
     /// Treats mutation and effect edges as inputs. The document knows arguments only.
     bool keep_order_edges = false;
 };
 
-/// One collective as the document sees it: found through its wait, whatever is waited for.
-struct OverlapCollective {
-    NodeId start = kNoNode;
-    NodeId wait = kNoNode;     ///< the last one in program order
-    std::vector<NodeId> waits; ///< those that end it; several only where the reference fails
-    int64_t size_bytes = 0;    ///< of its inputs
-    double estimated_ms = 0;
-    double exposed_ms = 0;           ///< what no compute hides
-    NodeId hiding_node = kNoNode;    ///< compute node that hides the last of it
-    bool potentially_hidden = false; ///< some compute node neither needs it nor feeds it
-    bool refused_by_budget = false;  ///< an early launch would have broken the in-flight budget
-    NodeId blocked_by = kNoNode;     ///< last unscheduled ancestor that kept it from an early launch
+/// One collective as the document sees it: `wait` is the last one in program order, `waits` are those that end
+/// it (several only where the reference fails), the size is that of the inputs, whatever is waited for may be
+/// the start.
+struct OverlapCollective : HiddenCollective {
+    NodeId hiding_node = kNoNode; ///< compute node that hides the last of it; alone in hiding_nodes in the end
 };
 
 struct OverlapResult {
@@ -37,7 +34,8 @@ struct OverlapResult {
     size_t bad_exposed = 0;                     ///< of those, potentially hidden with one compute node each
     size_t potentially_hidden = 0;              ///< with one compute node each
     std::vector<OverlapCollective> collectives; ///< in program order of their first waits
-    std::vector<ReferenceFailure> failures;     ///< first of each kind
+    ScheduledBuckets buckets;
+    std::vector<ReferenceFailure> failures; ///< first of each kind
 };
 
 /// Nodes that count as compute: the operators of PyTorch's FLOP registry, higher-order ones among them if

@@ -1,8 +1,13 @@
 #include "schedule/overlap_scheduler_upstream/overlap_upstream.h"
 
+#include "cost/analytical_model.h"
 #include "schedule/overlap_bucketing/overlap_bucketing.h"
+#include "schedule/overlap_scheduler/overlap_report.h"
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
 #include "schedule/overlap_scheduler_upstream/upstream_run.h"
+
+#include <charconv>
+#include <fmt/format.h>
 
 namespace gs {
 
@@ -20,6 +25,88 @@ UpstreamResult scheduleOverlapUpstream(const Graph& graph, std::span<const doubl
     result.buckets =
         findOverlapBuckets(graph, result.scheduled, collectives, overlapComputeNodes(graph, true), options);
     return result;
+}
+
+namespace {
+
+/// A number of at least 0, or nothing for "none". A text that is neither is reported and taken as "none".
+std::optional<double> limitOf(const Settings& settings, Setting setting, Diagnostics& diagnostics) {
+    const std::string& text = settings.text(setting);
+    if (text == "none")
+        return std::nullopt;
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= 1e9)
+        return value;
+    diagnostics.add({Severity::Error,
+                     "bad-setting",
+                     {},
+                     {},
+                     fmt::format("{} takes \"none\" or a number from 0 on, not \"{}\"",
+                                 settingSpec(setting).name, text),
+                     "no such limit is used"});
+    return std::nullopt;
+}
+
+UpstreamParameters parametersOf(const Settings& settings, Diagnostics& diagnostics) {
+    UpstreamParameters parameters;
+    parameters.max_in_flight_gb = settings.number(Setting::MaxInFlightGb);
+    parameters.max_compute_pre_fetch = settings.integer(Setting::MaxComputePreFetch);
+    parameters.collective_bucketing = settings.flag(Setting::CollectiveBucketing);
+    parameters.compute_overlap_multipler = settings.number(Setting::ComputeOverlapMultipler);
+    parameters.max_coll_distance = settings.integer(Setting::MaxCollDistance);
+    parameters.max_memory_increase_gb = limitOf(settings, Setting::MaxMemoryIncreaseGb, diagnostics);
+    parameters.max_memory_increase_ratio = limitOf(settings, Setting::MaxMemoryIncreaseRatio, diagnostics);
+    return parameters;
+}
+
+std::vector<double> latenciesInMs(const ScheduleInput& input) {
+    std::vector<double> latency_ms(input.graph.size(), 0);
+    const DevicePreset* device = findDevicePreset(input.settings.text(Setting::Device));
+    if (!device)
+        return latency_ms;
+    const std::vector<int64_t> ns = launchLatencies(*device, input.graph, input.collectives);
+    const double scale = input.settings.number(Setting::CommScale);
+    for (size_t i = 0; i < ns.size(); ++i)
+        latency_ms[i] = static_cast<double>(ns[i]) * scale / 1e6;
+    return latency_ms;
+}
+
+} // namespace
+
+Schedule runOverlapUpstream(const ScheduleInput& input) {
+    Schedule schedule;
+    schedule.scheduler = "overlap-scheduler-upstream";
+    UpstreamParameters parameters = parametersOf(input.settings, schedule.diagnostics);
+    const std::vector<double> cost_ms = costsInMs(input.costs), latency_ms = latenciesInMs(input);
+    UpstreamResult result = scheduleValid(input.graph, schedule.diagnostics, [&](bool keep_order_edges) {
+        parameters.keep_order_edges = keep_order_edges;
+        return scheduleOverlapUpstream(input.graph, cost_ms, latency_ms, parameters);
+    });
+    reportFailures(input.graph, result.failures, schedule.diagnostics);
+    const std::vector<HiddenCollective> collectives(result.collectives.begin(), result.collectives.end());
+    schedule.decisions = decideFromOverlap(input, result.order, collectives);
+    countDecisions(schedule);
+    double exposed_ms = 0, hideable_ms = 0, all_ms = 0;
+    for (const UpstreamCollective& item : result.collectives) {
+        exposed_ms += item.exposed_ms;
+        hideable_ms += item.potentially_hidden ? item.exposed_ms : 0;
+        all_ms += item.estimated_ms;
+    }
+    schedule.log_info.push_back(fmt::format(
+        "Overlap scheduling results: exposed={}, bad_exposed={}, potentially_hidden={}, "
+        "total_exposed_ms={:.2f}, hideable_exposed_ms={:.2f}, total_potential_exposed_ms={:.2f}, "
+        "wasted_compute_ms={:.2f}",
+        result.exposed, result.bad_exposed, result.potentially_hidden, exposed_ms, hideable_ms, all_ms,
+        result.wasted_ms));
+    if (result.rescheduled_peak_bytes >= 0)
+        schedule.log_info.push_back(
+            fmt::format("Overlap scheduling memory: original_peak_memory={} bytes, "
+                        "rescheduled_peak_memory={} bytes",
+                        result.original_peak_bytes, result.rescheduled_peak_bytes));
+    schedule.order = std::move(result.order);
+    schedule.buckets = std::move(result.buckets);
+    return schedule;
 }
 
 } // namespace gs

@@ -28,10 +28,7 @@ struct UpstreamParameters {
 };
 
 struct UpstreamCollective : HiddenCollective {
-    double latency_ms = 0;           ///< what one of several in a bucket would not pay
-    bool potentially_hidden = false; ///< some compute node neither needs it nor feeds it
-    bool refused_by_budget = false;  ///< an early launch would have broken a memory limit
-    NodeId blocked_by = kNoNode;     ///< last unscheduled ancestor that kept it from an early launch
+    double latency_ms = 0; ///< what one of several in a bucket would not pay
 };
 
 struct UpstreamResult {
