@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <tuple>
 #include <unordered_set>
 
 namespace gs {
@@ -134,12 +136,25 @@ CostModelPtr makeAnalyticalModel(const DevicePreset& device) {
 }
 
 std::vector<int64_t> launchLatencies(const DevicePreset& device, const Graph& graph,
-                                     const CollectiveTable& collectives) {
+                                     const CollectiveTable& collectives, const CostTable& costs) {
     const AnalyticalModel model(device);
+    std::map<std::tuple<CollectiveKind, GroupId, int32_t>, int64_t> least;
+    const auto latency = [&](const Collective& item) -> int64_t& {
+        const auto [found, added] =
+            least.try_emplace(std::tuple(item.kind, item.group, item.group_size), 0);
+        if (added)
+            found->second = model.latencyNs(graph, item);
+        return found->second;
+    };
+    for (const Collective& item : collectives.all()) {
+        const CostEntry* entry = item.launch == kNoNode ? nullptr : costs.entry(item.launch);
+        if (entry && entry->provenance != Provenance::Missing)
+            latency(item) = std::min(latency(item), costs.ns(item.launch));
+    }
     std::vector<int64_t> ns(graph.size(), 0);
-    for (const Collective& collective : collectives.all()) {
-        if (collective.launch != kNoNode)
-            ns[collective.launch] = model.latencyNs(graph, collective);
+    for (const Collective& item : collectives.all()) {
+        if (item.launch != kNoNode)
+            ns[item.launch] = latency(item);
     }
     return ns;
 }

@@ -56,9 +56,12 @@ CostModelPtr makeMembersModel(const Graph& members_of, const CostTable& costs,
         if (members_of.node(id).kind != NodeKind::Launch || !entry ||
             entry->provenance == Provenance::Missing)
             continue;
-        const auto ns = static_cast<int64_t>(std::llround(static_cast<double>(costs.ns(id)) / comm_scale));
+        const auto unscaled = [&](int64_t ns) {
+            return static_cast<int64_t>(std::llround(static_cast<double>(ns) / comm_scale));
+        };
+        const int64_t ns = unscaled(costs.ns(id));
         model->members[std::string(members_of.name(id))] = {
-            ns, std::clamp<int64_t>(latency_ns[id], 0, ns), entry->provenance == Provenance::Analytical};
+            ns, std::clamp<int64_t>(unscaled(latency_ns[id]), 0, ns), entry->provenance == Provenance::Analytical};
     }
     return model;
 }

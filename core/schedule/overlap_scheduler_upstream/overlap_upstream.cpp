@@ -65,10 +65,10 @@ std::vector<double> latenciesInMs(const ScheduleInput& input) {
     const DevicePreset* device = findDevicePreset(input.settings.text(Setting::Device));
     if (!device)
         return latency_ms;
-    const std::vector<int64_t> ns = launchLatencies(*device, input.graph, input.collectives);
-    const double scale = input.settings.number(Setting::CommScale);
+    const std::vector<int64_t> ns =
+        launchLatencies(*device, input.graph, input.collectives, input.costs);
     for (size_t i = 0; i < ns.size(); ++i)
-        latency_ms[i] = static_cast<double>(ns[i]) * scale / 1e6;
+        latency_ms[i] = static_cast<double>(ns[i]) / 1e6;
     return latency_ms;
 }
 
