@@ -99,7 +99,7 @@ private:
         std::vector<DraftId> scheduled = draft_.stableOrder(extra_);
         if (scheduled.size() != present.size()) {
             fails("the order that keeps the overlap has a cycle");
-            scheduled = present;
+            scheduled = draft_.stableOrder(ExtraOrder(draft_.size()));
         }
         const std::vector<DraftId> program = orderNearest(draft_, key_);
         if (program.size() != present.size())

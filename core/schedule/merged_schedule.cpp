@@ -47,7 +47,7 @@ public:
                 if (decision_of_[member] < 0)
                     continue;
                 const Decision& old = before_.decisions[static_cast<size_t>(decision_of_[member])];
-                exposed_ns += old.comm_ns - old.window_ns;
+                exposed_ns += old.verdict == Verdict::Hidden ? 0 : old.comm_ns - old.window_ns;
                 if (old.verdict == Verdict::NotCandidate)
                     continue;
                 judged = true;

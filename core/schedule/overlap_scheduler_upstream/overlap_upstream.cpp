@@ -11,12 +11,31 @@
 
 namespace gs {
 
+namespace {
+
+/// Something that hides a collective altogether does not run between its launch and its wait. The reference
+/// wants it kept there, which closes a cycle with the order of the group's events.
+void findLostHiding(UpstreamResult& result) {
+    const std::vector<uint32_t> position = positionsOf(result.scheduled);
+    for (const UpstreamCollective& item : result.collectives) {
+        for (const NodeId node : item.hiding_nodes) {
+            if (!item.exposed() &&
+                (position[item.start] >= position[node] || position[node] >= position[item.wait]))
+                noteFailure(result.failures, item.wait, "a wait comes before what hides its collective");
+        }
+    }
+}
+
+} // namespace
+
 UpstreamResult scheduleOverlapUpstream(const Graph& graph, std::span<const double> cost_ms,
                                        std::span<const double> latency_ms,
                                        const UpstreamParameters& parameters) {
     UpstreamResult result = UpstreamRun(graph, cost_ms, latency_ms, parameters).run();
-    if (!parameters.collective_bucketing)
+    if (!parameters.collective_bucketing) {
+        findLostHiding(result);
         return result;
+    }
     const std::vector<HiddenCollective> collectives(result.collectives.begin(), result.collectives.end());
     OverlapBucketingOptions options;
     options.max_bucket_memory_gb = parameters.max_bucket_memory_gb;
@@ -24,6 +43,8 @@ UpstreamResult scheduleOverlapUpstream(const Graph& graph, std::span<const doubl
     options.keep_order_edges = parameters.keep_order_edges;
     result.buckets =
         findOverlapBuckets(graph, result.scheduled, collectives, overlapComputeNodes(graph, true), options);
+    if (result.buckets.empty()) // else the merge finds it
+        findLostHiding(result);
     return result;
 }
 
