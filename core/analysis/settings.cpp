@@ -282,6 +282,30 @@ const std::vector<SettingSpec> kSpecs = {
      "",
      "device preset of the analytical model (`list devices` names them)",
      Stage::Costs},
+    {InFlightNs,
+     "in_flight_ns",
+     "In flight at entry",
+     Text,
+     "none",
+     0,
+     0,
+     {},
+     "ns",
+     "duration of collectives that were launched before the graph: one number for all, or "
+     "\"NAME=ns,NAME=ns\" "
+     "by wait or graph input; none = from the cost files",
+     Stage::Costs},
+    {InFlightElapsedNs,
+     "in_flight_elapsed_ns",
+     "Elapsed at entry",
+     Text,
+     "none",
+     0,
+     0,
+     {},
+     "ns",
+     "how long these collectives have run when the graph starts, in the same form; none = not at all",
+     Stage::Costs},
 };
 
 std::string describeRange(const SettingSpec& spec) {

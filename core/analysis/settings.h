@@ -36,6 +36,8 @@ enum class Setting : uint8_t {
     Mesh,
     CostSources,
     Device,
+    InFlightNs,
+    InFlightElapsedNs,
     Count
 };
 inline constexpr size_t kSettingCount = static_cast<size_t>(Setting::Count);
