@@ -2,6 +2,7 @@
 
 #include "analysis/stage_cache.h"
 #include "cost/cost_sources.h"
+#include "passes/collective_lint.h"
 #include "schedule/scheduler.h"
 #include "simulate/shared_links.h"
 
@@ -45,6 +46,7 @@ struct Passed {
     CollectiveTablePtr collectives_before;
     CollectiveTablePtr collectives_after;
     std::vector<PassReport> reports;
+    Diagnostics diagnostics; ///< of the launches and waits before
 };
 
 struct Priced {
@@ -207,6 +209,7 @@ private:
             }
             made.collectives_before = made.collectives_after =
                 std::make_shared<CollectiveTable>(*made.before);
+            lintCollectives(*made.before, *made.collectives_before, made.diagnostics);
             if (made.after != made.before)
                 made.collectives_after = std::make_shared<CollectiveTable>(*made.after);
             return made;
@@ -222,6 +225,7 @@ private:
         out_->reports = passed.reports;
         for (const PassReport& report : passed.reports)
             out_->diagnostics.append(report.diagnostics);
+        out_->diagnostics.append(passed.diagnostics);
         return Unit{};
     }
 

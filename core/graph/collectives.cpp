@@ -173,7 +173,8 @@ Waited findWaited(const Graph& graph, NodeId wait, OfWait of_wait) {
     for (const OrderEdge& edge : graph.orderEdges(wait)) { // a launch in the graph may write the input
         if (edge.kind != EdgeKind::Mutation)
             continue;
-        if (graph.node(edge.node).kind == NodeKind::Launch)
+        // Launches that only read the input stay before the wait too, since the wait counts as a write.
+        if (graph.node(edge.node).kind == NodeKind::Launch && graph.hasTrait(edge.node, kTraitMutable))
             return {edge.node, kNoNode};
         if (graph.node(edge.node).kind == NodeKind::Wait && of_wait(edge.node).launch != kNoNode)
             return of_wait(edge.node);
