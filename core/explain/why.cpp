@@ -177,8 +177,12 @@ WhyCard explainNode(const Analysis& analysis, NodeId id) {
     card.title = std::string(graph.name(id));
     card.headline = nodeHeadline(graph, id);
     addNodeRows(graph, id, card);
-    if (index >= 0) // document 004: nobody in this graph launched it
-        card.detail = "It waits for a collective that was launched before the graph.";
+    if (index >= 0) {
+        const Collective& item = (*after.collectives)[static_cast<size_t>(index)];
+        addInFlight(analysis, item, card);
+        addCost(*after.costs, item.input, card);
+        return card;
+    }
     if (countsAsCompute(graph, id))
         card.rows.push_back(
             {"cost", costText(after.costs->entry(id)), kNoNode,
