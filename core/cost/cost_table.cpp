@@ -74,10 +74,12 @@ uint64_t classHash(const Graph& graph, NodeId id) {
     return hash.value();
 }
 
+constexpr int32_t kBySetting = -2;
+
 struct Price {
     int64_t ns = 0;
     Provenance provenance = Provenance::Missing;
-    int32_t source = -1; ///< index of the model
+    int32_t source = -1; ///< index of the model; -1 = edited, kBySetting
     std::string note;
 };
 
@@ -198,7 +200,7 @@ private:
 
     Price inFlightPrice(const Collective& item, uint32_t of) const {
         if (const int64_t ns = chain_.in_flight.namedNs(graph_, item); ns >= 0)
-            return {cut(ns), Provenance::User, -1, "set by in_flight_ns"};
+            return {cut(ns), Provenance::User, kBySetting, {}};
         std::vector<NodeId> nodes = item.waits;
         nodes.push_back(item.input);
         for (const NodeId id : nodes) {
@@ -209,7 +211,7 @@ private:
             found != chain_.overrides.end())
             return {cut(found->second), Provenance::User, -1, "set for all equal nodes"};
         if (chain_.in_flight.all_ns >= 0)
-            return {cut(chain_.in_flight.all_ns), Provenance::User, -1, "set by in_flight_ns"};
+            return {cut(chain_.in_flight.all_ns), Provenance::User, kBySetting, {}};
         for (size_t model = 0; model < chain_.models.size(); ++model) {
             for (const NodeId id : nodes) {
                 auto found = chain_.models[model] ? chain_.models[model]->estimate(graph_, collectives_, id)
@@ -248,7 +250,7 @@ private:
         entry.ns = price.ns;
         entry.provenance = price.provenance;
         if (price.provenance == Provenance::User)
-            entry.source = "edited by hand";
+            entry.source = price.source == kBySetting ? "in_flight_ns" : "edited by hand";
         else if (price.source >= 0)
             entry.source = chain_.models[static_cast<size_t>(price.source)]->source();
         entry.note = std::move(price.note);

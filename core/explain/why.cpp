@@ -34,7 +34,8 @@ std::string positionAndPlace(const Graph& graph, NodeId id) {
 /// Facts that every card of a node has.
 void addNodeRows(const Graph& graph, NodeId id, WhyCard& card) {
     const Node& node = graph.node(id);
-    card.rows.push_back({"op", std::string(graph.targetText(id))});
+    if (graph.targetText(id) != graph.name(id)) // a placeholder has no op
+        card.rows.push_back({"op", std::string(graph.targetText(id))});
     if (node.module != kEmptyString)
         card.rows.push_back({"module", std::string(graph.text(node.module))});
     if (node.source != kEmptyString)

@@ -238,7 +238,7 @@ private:
         if (text_room > 900) { // else the sentence needs the room
             entry(TimelineText::tr("exposed"), 46, SceneRole::Swatch, SliceKind::Stall);
             if (data_.has(SliceKind::InFlight))
-                entry(TimelineText::tr("in flight at entry"), 94, SceneRole::Swatch, SliceKind::InFlight);
+                entry(TimelineText::tr("in flight at entry"), 84, SceneRole::Swatch, SliceKind::InFlight);
             if (data_.has(SliceKind::OtherComm))
                 entry(TimelineText::tr("other collective"), 84, SceneRole::Swatch, SliceKind::OtherComm);
             if (data_.has(SliceKind::Gather))
