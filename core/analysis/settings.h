@@ -38,6 +38,7 @@ enum class Setting : uint8_t {
     Device,
     InFlightNs,
     InFlightElapsedNs,
+    CommScale,
     Count
 };
 inline constexpr size_t kSettingCount = static_cast<size_t>(Setting::Count);

@@ -66,6 +66,7 @@ struct CostChain {
     std::map<std::string, int64_t> node_overrides; ///< node name → ns
     InFlightTimes in_flight;         ///< durations of collectives in flight at entry, set by the user
     InFlightTimes in_flight_elapsed; ///< how long they have run already
+    double comm_scale = 1;           ///< what-if: every transfer takes so many times what the chain says
     CostModelPtr analytical;         ///< fills CostEntry::analytical_ns; may be null
 };
 

@@ -36,6 +36,7 @@ Result<CostChain> makeCostChain(const std::vector<std::string>& files, const Set
         return elapsed.error();
     chain.in_flight = std::move(durations).value();
     chain.in_flight_elapsed = std::move(elapsed).value();
+    chain.comm_scale = settings.number(Setting::CommScale);
     std::string sources = settings.text(Setting::CostSources);
     if (sources == "auto")
         sources = files.empty() ? "analytical" : "file";
