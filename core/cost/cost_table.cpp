@@ -224,81 +224,83 @@ private:
             }
         }
         return {};
-        Price scaled(NodeId id, Price price) const {
-            if (chain_.comm_scale == 1 || (graph_.node(id).kind != NodeKind::Launch && !isInFlight(id)) ||
-                price.provenance == Provenance::Missing)
-                return price;
-            price.note += fmt::format("{}{} ns × {} (comm_scale)", price.note.empty() ? "" : "; ", price.ns,
-                                      chain_.comm_scale);
-            price.ns = cut(std::llround(static_cast<double>(price.ns) * chain_.comm_scale));
+    }
+
+    Price scaled(NodeId id, Price price) const {
+        if (chain_.comm_scale == 1 || (graph_.node(id).kind != NodeKind::Launch && !isInFlight(id)) ||
+            price.provenance == Provenance::Missing)
             return price;
-        }
-
-        void addToEntry(NodeId id, uint32_t of, Price price) {
-            StructureHash hash;
-            hash.mix(classes_[of].key);
-            hash.mix(static_cast<uint64_t>(price.ns));
-            hash.mix(static_cast<uint64_t>(price.provenance) << 32 | static_cast<uint32_t>(price.source));
-            const auto [found, added] =
-                entry_ids_.try_emplace(hash.value(), static_cast<int32_t>(table_->entries_.size()));
-            if (added)
-                table_->entries_.push_back(makeEntry(id, of, price));
-            table_->ns_[id] = price.ns;
-            table_->entry_of_[id] = found->second;
-            table_->entries_[static_cast<size_t>(found->second)].nodes.push_back(id);
-        }
-
-        CostEntry makeEntry(NodeId id, uint32_t of, Price & price) {
-            CostEntry entry;
-            entry.key = *keys_[classes_[of].key];
-            const int32_t index = collectives_.indexOf(id);
-            const bool launch = index >= 0 && (graph_.node(id).kind == NodeKind::Launch ||
-                                               collectives_[static_cast<size_t>(index)].input == id);
-            entry.kind = launch ? collectiveKindName(collectives_[static_cast<size_t>(index)].kind)
-                                : std::string_view("compute");
-            entry.label = costLabel(graph_, collectives_, id);
-            entry.ns = price.ns;
-            entry.provenance = price.provenance;
-            if (price.provenance == Provenance::User)
-                entry.source = price.source == kBySetting ? "in_flight_ns" : "edited by hand";
-            else if (price.source >= 0)
-                entry.source = chain_.models[static_cast<size_t>(price.source)]->source();
-            entry.note = std::move(price.note);
-            if (chain_.analytical && !isStructuralZero(graph_.node(id).kind)) {
-                const auto found = chain_.analytical->estimate(graph_, collectives_, id);
-                if (found && found->ns >= 0)
-                    entry.analytical_ns = cut(found->ns);
-            }
-            return entry;
-        }
-
-        const Graph& graph_;
-        const CollectiveTable& collectives_;
-        const CostChain& chain_;
-        std::shared_ptr<CostTable> table_;
-        std::unordered_map<NodeId, int64_t> node_overrides_;
-        std::unordered_map<uint64_t, uint32_t> class_ids_;
-        std::vector<NodeClass> classes_;
-        std::unordered_map<std::string, uint32_t> key_ids_;
-        std::vector<const std::string*> keys_; ///< keys of key_ids_, whose nodes do not move
-        std::unordered_map<uint64_t, int32_t> entry_ids_;
-    };
-
-    std::string_view provenanceName(Provenance provenance) {
-        static constexpr std::array<std::string_view, 9> kNames = {
-            "structural",   "user",         "measured",   "reused", "imported",
-            "interpolated", "extrapolated", "analytical", "missing"};
-        return kNames[static_cast<size_t>(provenance)];
+        price.note += fmt::format("{}{} ns × {} (comm_scale)", price.note.empty() ? "" : "; ", price.ns,
+                                  chain_.comm_scale);
+        price.ns = cut(std::llround(static_cast<double>(price.ns) * chain_.comm_scale));
+        return price;
     }
 
-    size_t CostTable::count(Provenance provenance) const {
-        return static_cast<size_t>(
-            std::count_if(entries_.begin(), entries_.end(),
-                          [&](const CostEntry& entry) { return entry.provenance == provenance; }));
+    void addToEntry(NodeId id, uint32_t of, Price price) {
+        StructureHash hash;
+        hash.mix(classes_[of].key);
+        hash.mix(static_cast<uint64_t>(price.ns));
+        hash.mix(static_cast<uint64_t>(price.provenance) << 32 | static_cast<uint32_t>(price.source));
+        const auto [found, added] =
+            entry_ids_.try_emplace(hash.value(), static_cast<int32_t>(table_->entries_.size()));
+        if (added)
+            table_->entries_.push_back(makeEntry(id, of, price));
+        table_->ns_[id] = price.ns;
+        table_->entry_of_[id] = found->second;
+        table_->entries_[static_cast<size_t>(found->second)].nodes.push_back(id);
     }
 
-    CostTablePtr priceGraph(const Graph& graph, const CollectiveTable& collectives, const CostChain& chain) {
-        return CostTableBuilder(graph, collectives, chain).build();
+    CostEntry makeEntry(NodeId id, uint32_t of, Price& price) {
+        CostEntry entry;
+        entry.key = *keys_[classes_[of].key];
+        const int32_t index = collectives_.indexOf(id);
+        const bool launch = index >= 0 && (graph_.node(id).kind == NodeKind::Launch ||
+                                           collectives_[static_cast<size_t>(index)].input == id);
+        entry.kind = launch ? collectiveKindName(collectives_[static_cast<size_t>(index)].kind)
+                            : std::string_view("compute");
+        entry.label = costLabel(graph_, collectives_, id);
+        entry.ns = price.ns;
+        entry.provenance = price.provenance;
+        if (price.provenance == Provenance::User)
+            entry.source = price.source == kBySetting ? "in_flight_ns" : "edited by hand";
+        else if (price.source >= 0)
+            entry.source = chain_.models[static_cast<size_t>(price.source)]->source();
+        entry.note = std::move(price.note);
+        if (chain_.analytical && !isStructuralZero(graph_.node(id).kind)) {
+            const auto found = chain_.analytical->estimate(graph_, collectives_, id);
+            if (found && found->ns >= 0)
+                entry.analytical_ns = cut(found->ns);
+        }
+        return entry;
     }
+
+    const Graph& graph_;
+    const CollectiveTable& collectives_;
+    const CostChain& chain_;
+    std::shared_ptr<CostTable> table_;
+    std::unordered_map<NodeId, int64_t> node_overrides_;
+    std::unordered_map<uint64_t, uint32_t> class_ids_;
+    std::vector<NodeClass> classes_;
+    std::unordered_map<std::string, uint32_t> key_ids_;
+    std::vector<const std::string*> keys_; ///< keys of key_ids_, whose nodes do not move
+    std::unordered_map<uint64_t, int32_t> entry_ids_;
+};
+
+std::string_view provenanceName(Provenance provenance) {
+    static constexpr std::array<std::string_view, 9> kNames = {"structural",   "user",       "measured",
+                                                               "reused",       "imported",   "interpolated",
+                                                               "extrapolated", "analytical", "missing"};
+    return kNames[static_cast<size_t>(provenance)];
+}
+
+size_t CostTable::count(Provenance provenance) const {
+    return static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), [&](const CostEntry& entry) {
+        return entry.provenance == provenance;
+    }));
+}
+
+CostTablePtr priceGraph(const Graph& graph, const CollectiveTable& collectives, const CostChain& chain) {
+    return CostTableBuilder(graph, collectives, chain).build();
+}
 
 } // namespace gs

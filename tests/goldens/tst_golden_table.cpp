@@ -1,5 +1,6 @@
 // The last test: one table of all goldens, by what the golden tests of this run left in the build tree. It
 // fails where a test did not report, or where rows were left out although their files are at hand.
+#include "schedule/scheduler.h"
 #include "support/golden_count.h"
 #include "support/test_data.h"
 
@@ -49,7 +50,10 @@ private slots:
                 if (test::corpusPath(file))
                     faults.push_back(kind + ": " + file + " is at hand, its rows were not run");
             }
-            if (found == reported.end() && rows > 0)
+            const bool exists = kind != "overlap215" || findScheduler("overlap-scheduler-upstream");
+            if (!exists)
+                std::printf("%20s no scheduler of torch 2.15 in this build\n", "");
+            else if (found == reported.end() && rows > 0)
                 faults.push_back(kind + ": its test reported nothing; run it before this one");
             else if (sum.count.compared + sum.count.errors + sum.not_run != rows)
                 faults.push_back(kind + ": " + std::to_string(rows) + " rows at hand, " +
