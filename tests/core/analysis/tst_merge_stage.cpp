@@ -56,13 +56,13 @@ std::string faultOf(const Analysis& analysis) {
     for (const Decision& decision : after.schedule->decisions) {
         if (analysis.decisionFor(decision.launch) != &decision)
             return "a decision is not found by its launch";
-        if (explainWhy(analysis, decision.launch).title.empty())
+        if (explainGather(analysis, decision.launch).title.empty())
             return "a decision has no card";
     }
     if (analysis.lower_bound_ns > after.timeline->step_ns)
         return "the step beats the lower bound";
     for (const Exporter& exporter : exporters()) {
-        if (const auto text = exporter.write(analysis); !text && text.error().code != "no-in-flight")
+        if (const auto text = exporter.write(analysis); !text)
             return std::string(exporter.name) + ": " + text.error().message;
     }
     return {};

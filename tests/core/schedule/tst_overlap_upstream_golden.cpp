@@ -3,6 +3,7 @@
 #include "import/importer.h"
 #include "passes/merge_buckets.h"
 #include "schedule/overlap_scheduler_upstream/overlap_upstream.h"
+#include "schedule/scheduler.h"
 #include "support/random_graph.h"
 #include "support/test_data.h"
 
@@ -273,6 +274,42 @@ private slots:
         qInfo("%zu graphs%s", graphs, table.c_str());
         QVERIFY2(failures.empty(), failures.c_str());
         QVERIFY(counts["runs equal"] + counts["runs not run"] > 0);
+    }
+
+    /// Other families have no golden, but mutations, frees and kernels: every graph must get valid programs.
+    void everyGraph() {
+        std::map<std::string, size_t> said;
+        size_t graphs = 0, buckets = 0;
+        for (const std::string& name : test::corpusGraphs()) {
+            Diagnostics diagnostics;
+            auto imported =
+                importGraph(*test::corpusPath("graphs/" + name + ".json"), -1, -1, diagnostics, {});
+            QVERIFY2(imported.ok(), name.c_str());
+            const Graph& graph = *imported->graph;
+            const CollectiveTable collectives(graph);
+            const CostTablePtr costs =
+                test::makeCosts(graph, collectives, [](const Graph&, NodeId) { return 20'000; });
+            ++graphs;
+            for (const char* scheduler : {"overlap-scheduler-upstream", "overlap-scheduler"}) {
+                Settings settings;
+                QVERIFY(settings.set("collective_bucketing", "true").ok());
+                const Schedule schedule =
+                    findScheduler(scheduler)->run({graph, collectives, *costs, settings, {}});
+                QVERIFY2(!findBrokenEdge(graph, schedule.order), name.c_str());
+                const MergedBuckets merged = mergeScheduledBuckets(graph, schedule.order, schedule.buckets);
+                QVERIFY2(merged.graph && !findBrokenEdge(*merged.graph, merged.order), name.c_str());
+                buckets += schedule.buckets.members.size();
+                for (const Diagnostics* all : {&schedule.diagnostics, &merged.report.diagnostics}) {
+                    for (const Diagnostic& item : all->all())
+                        ++said[item.code];
+                }
+            }
+        }
+        std::string table;
+        for (const auto& [code, count] : said)
+            table += ", " + std::to_string(count) + " " + code;
+        qInfo("%zu graphs with both schedulers valid, %zu buckets%s", graphs, buckets, table.c_str());
+        QVERIFY(!said.count("order-dropped"));
     }
 
 private:

@@ -211,7 +211,7 @@ private slots:
         }
         qInfo("%u programs twice: %zu buckets of %zu collectives, %zu times edges kept", kSeeds, buckets,
               merged, kept_edges);
-        QVERIFY(buckets > 0 && kept_edges > 0);
+        QVERIFY(buckets > 0);
     }
 
     /// What hides a collective altogether runs between its launch and its wait. With buckets nearly always:
@@ -235,8 +235,7 @@ private slots:
             const UpstreamResult result =
                 scheduleOverlapUpstream(*program.graph, cost_ms, latency_ms, parameters);
             QVERIFY(result.failures.empty());
-            const MergedBuckets merged =
-                mergeScheduledBuckets(*program.graph, result.order, result.buckets);
+            const MergedBuckets merged = mergeScheduledBuckets(*program.graph, result.order, result.buckets);
             QVERIFY(merged.graph);
             const auto position = positionsOf(result.order), merged_position = positionsOf(merged.order);
             std::vector<NodeId> now = merged.node_of;
@@ -327,6 +326,28 @@ private slots:
         QCOMPARE(merged.report.skipped, size_t(2));
     }
 
+    /// A read that blocks no compute goes behind a write that does: PyTorch's order breaks the program.
+    void mutationsAreKept() {
+        test::Program program;
+        const NodeId read = program.call("read", "aten.relu.default", {program.x});
+        const NodeId write = program.call("write", "aten.add_.Tensor", {program.x, program.x});
+        program.x = program.call("sum", "aten.add.Tensor",
+                                 {read, program.call("mm", "aten.mm.default", {write, write})});
+        const GraphPtr graph = program.finish();
+        const auto order = [&](bool keep) {
+            UpstreamParameters parameters;
+            parameters.keep_order_edges = keep;
+            const std::vector<double> cost_ms(graph->size(), 1), latency_ms(graph->size(), 0);
+            return positionsOf(scheduleOverlapUpstream(*graph, cost_ms, latency_ms, parameters).order);
+        };
+        QVERIFY(order(false)[read] > order(false)[write]);
+        QVERIFY(order(true)[read] < order(true)[write]);
+        const AnalysisRequest request = requestOf(kSchedulers[0], 0);
+        const Program scheduled_program = scheduled(programOf(graph, 1), request);
+        QVERIFY(says(scheduled_program.schedule->diagnostics, "order-edges-kept"));
+        QVERIFY(!findBrokenEdge(*graph, scheduled_program.schedule->order));
+    }
+
     void editsNameMembers() {
         test::Program program;
         const NodeId p = program.parameter(4096), q = program.parameter(4096);
@@ -337,8 +358,8 @@ private slots:
         Program before;
         before.graph = program.finish();
         before.collectives = std::make_shared<CollectiveTable>(*before.graph);
-        before.costs = test::makeCosts(*before.graph, *before.collectives,
-                                       [](const Graph&, NodeId) { return 20'000; });
+        before.costs =
+            test::makeCosts(*before.graph, *before.collectives, [](const Graph&, NodeId) { return 20'000; });
         auto schedule = std::make_shared<Schedule>();
         schedule->order = identityOrder(*before.graph);
         schedule->buckets.members = {{before.graph->find("g0").value(), before.graph->find("g1").value()}};
