@@ -1,5 +1,6 @@
 #include "analysis/analysis.h"
 
+#include "analysis/merge_stage.h"
 #include "analysis/stage_cache.h"
 #include "cost/cost_sources.h"
 #include "passes/collective_lint.h"
@@ -67,12 +68,18 @@ struct Passed {
 struct Priced {
     CostTablePtr before;
     CostTablePtr after;
+    CostChain chain; ///< for what is merged later
     Diagnostics diagnostics;
 };
 
 struct Scheduled {
     SchedulePtr before;
     SchedulePtr after;
+};
+
+struct Merged {
+    Program program;
+    PassReport report;
 };
 
 struct Simulated {
@@ -116,7 +123,8 @@ void reportMissing(const Program& program, const CostTable& costs, Diagnostics& 
 SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
     const auto begin = Clock::now();
     auto schedule = std::make_shared<Schedule>(info.run(input));
-    applyEdits(input, input.edits, *schedule);
+    if (schedule->buckets.empty()) // else once they are merged
+        applyEdits(input, input.edits, *schedule);
     schedule->run_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     return schedule;
 }
@@ -128,6 +136,7 @@ struct Analyser::Cache {
     StageCache<Passed> passed{8};
     StageCache<Priced> priced{8};
     StageCache<Scheduled> scheduled{16};
+    StageCache<Merged> merged{4};
     StageCache<Simulated> simulated{16};
 };
 
@@ -149,6 +158,8 @@ public:
         if (const Status status = price(); !status)
             return status.error();
         if (const Status status = schedule(); !status)
+            return status.error();
+        if (const Status status = merge(); !status)
             return status.error();
         if (const Status status = simulateBoth(); !status)
             return status.error();
@@ -269,7 +280,7 @@ private:
                 priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
             if (out_->after.graph != out_->before.graph)
                 made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
-            reportMissing(out_->after, *made.after, made.diagnostics);
+            made.chain = std::move(chain).value();
             return made;
         });
         if (!item)
@@ -277,6 +288,7 @@ private:
         number_ = item.value()->number;
         out_->before.costs = item.value()->value.before;
         out_->after.costs = item.value()->value.after;
+        chain_ = item.value()->value.chain;
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }
@@ -307,6 +319,25 @@ private:
         number_ = item.value()->number;
         out_->before.schedule = item.value()->value.before;
         out_->after.schedule = item.value()->value.after;
+        return Unit{};
+    }
+
+    /// Buckets that the scheduler decided become nodes.
+    Status merge() {
+        if (!out_->after.schedule->buckets.empty()) {
+            const std::string key = fmt::format("{}", number_);
+            auto item = stage(cache_.merged, "merge", 0.8, key, [&]() -> Result<Merged> {
+                Merged made;
+                made.program = mergeBuckets(out_->after, request_, chain_, job_, made.report);
+                return made;
+            });
+            if (!item)
+                return item.error();
+            number_ = item.value()->number;
+            out_->after = item.value()->value.program;
+            out_->reports.push_back(item.value()->value.report);
+        }
+        reportMissing(out_->after, *out_->after.costs, out_->diagnostics);
         out_->diagnostics.append(out_->after.schedule->diagnostics);
         return Unit{};
     }
@@ -374,6 +405,7 @@ private:
     const AnalysisRequest& request_;
     JobContext job_;
     std::shared_ptr<Analysis> out_;
+    CostChain chain_;
     uint64_t number_ = 0; ///< of the last stage's result
 };
 
