@@ -263,11 +263,8 @@ private:
         auto item = stage(cache_.simulated, "simulate", 0.85, key, [&]() -> Result<Simulated> {
             Simulated made;
             const auto run = [&](const Program& program, Diagnostics& diagnostics) {
-                SimulationSettings settings;
-                settings.contention = request_.settings.number(Setting::Contention);
-                settings.compute_slowdown = request_.settings.number(Setting::ComputeSlowdown);
-                settings.shared_links = parseSharedLinks(
-                    *program.graph, request_.settings.text(Setting::SharedLinks), diagnostics);
+                const SimulationSettings settings =
+                    simulationSettings(*program.graph, request_.settings, diagnostics);
                 made.lower_bound_ns =
                     stepLowerBound(*program.graph, *program.collectives, *program.costs, settings);
                 return simulate(*program.graph, *program.collectives, *program.costs, program.schedule->order,
@@ -330,6 +327,20 @@ Analyser::~Analyser() = default;
 
 Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
     return Run(*cache_, request, job)();
+}
+
+double simulatedContention(const Settings& settings) {
+    const double own = settings.number(Setting::SimulatedContention);
+    return own == 0 ? settings.number(Setting::Contention) : std::max(1.0, own);
+}
+
+SimulationSettings simulationSettings(const Graph& graph, const Settings& settings,
+                                      Diagnostics& diagnostics) {
+    SimulationSettings out;
+    out.contention = simulatedContention(settings);
+    out.compute_slowdown = settings.number(Setting::ComputeSlowdown);
+    out.shared_links = parseSharedLinks(graph, settings.text(Setting::SharedLinks), diagnostics);
+    return out;
 }
 
 const Decision* Analysis::decisionFor(NodeId launch) const {
