@@ -84,11 +84,12 @@ std::string rowLabel(const CompareRow& row, const Settings& base) {
 }
 
 std::string compareTable(const std::vector<CompareRow>& rows, const Settings& base, int best) {
-    std::vector<Cells> lines{{"", "scheduler", "settings", "hidden", "exposed", "(sum)", "step", "bound", "gap", "peak",
-                              "displaced", "moved", "missing", "run"}};
+    std::vector<Cells> lines{{"", "scheduler", "settings", "hidden", "exposed", "(sum)", "step", "bound",
+                              "gap", "peak", "displaced", "moved", "missing", "run"}};
     for (size_t i = 0; i < rows.size(); ++i) {
         const CompareRow& row = rows[i];
-        Cells cells{static_cast<int>(i) == best ? "*" : "", row.scheduler, changesText(row.request.settings, base)};
+        Cells cells{static_cast<int>(i) == best ? "*" : "", row.scheduler,
+                    changesText(row.request.settings, base)};
         if (row.error)
             cells[2] = "failed: " + row.error->message;
         else
@@ -106,9 +107,9 @@ std::string compareTable(const std::vector<CompareRow>& rows, const Settings& ba
 }
 
 std::string compareCsv(const std::vector<CompareRow>& rows, const Settings& base, int best) {
-    CsvTable table({"scheduler", "settings", "best", "hidden", "candidates", "exposed_union_ns", "exposed_sum_ns",
-                    "step_ns", "lower_bound_ns", "gap", "peak_gathered_bytes", "nodes", "nodes_displaced",
-                    "launches_moved", "missing_costs", "problems", "run_ms", "error"});
+    CsvTable table({"scheduler", "settings", "best", "hidden", "candidates", "exposed_union_ns",
+                    "exposed_sum_ns", "step_ns", "lower_bound_ns", "gap", "peak_gathered_bytes", "nodes",
+                    "nodes_displaced", "launches_moved", "missing_costs", "problems", "run_ms", "error"});
     for (size_t i = 0; i < rows.size(); ++i) {
         const CompareRow& row = rows[i];
         table.text(row.scheduler)
@@ -185,7 +186,8 @@ std::string gatherDiffText(const GatherDiff& diff, const std::string& label_a, c
     if (left > 0)
         out += fmt::format("… and {} more\n", left);
     out += fmt::format("exposed by gathers {} → {}, by others {} → {}\n", formatTime(diff.gathers_a_ns),
-                       formatTime(diff.gathers_b_ns), formatTime(diff.others_a_ns), formatTime(diff.others_b_ns));
+                       formatTime(diff.gathers_b_ns), formatTime(diff.others_a_ns),
+                       formatTime(diff.others_b_ns));
     return out;
 }
 

@@ -8,8 +8,8 @@
 
 namespace gs {
 
-/// One aligned line per row with a heading; the row `best` (-1 = none) begins with "*". Settings are stated as far as
-/// they differ from `base`.
+/// One aligned line per row with a heading; the row `best` (-1 = none) begins with "*". Settings are stated
+/// as far as they differ from `base`.
 std::string compareTable(const std::vector<CompareRow>& rows, const Settings& base, int best);
 std::string compareCsv(const std::vector<CompareRow>& rows, const Settings& base, int best);
 nlohmann::ordered_json compareJson(const std::vector<CompareRow>& rows, const Settings& base, int best);
