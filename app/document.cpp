@@ -58,12 +58,17 @@ Selection resolveSelection(const Selection& wanted, const Analysis* analysis) {
     return {};
 }
 
-Document::Document(AnalyseFunction analyse, QObject* parent) : QObject(parent), runner_(std::move(analyse)) {
+Document::Document(AnalyseFunction analyse, QObject* parent)
+    : QObject(parent), runner_(std::move(analyse)), compare_(makeAnalyseFunction) {
     timer_.setSingleShot(true);
     connect(&timer_, &QTimer::timeout, this, &Document::startNow);
     connect(&runner_, &JobRunner::progressed, this, &Document::progressed);
     connect(&runner_, &JobRunner::finished, this, &Document::take);
     connect(&runner_, &JobRunner::failed, this, &Document::fail);
+    connect(&compare_, &CompareJobs::requestChosen, this,
+            [this](const QString& name, const AnalysisRequest& request) {
+                push(tr("Look at %1").arg(name), request, {});
+            });
     undo_.setUndoLimit(200);
 }
 
@@ -100,6 +105,7 @@ void Document::close() {
     wanted_ = {};
     announce();
     emit snapshotChanged(snapshot_);
+    compare_.show(snapshot_);
     updateSelection();
 }
 
@@ -194,6 +200,7 @@ void Document::take(const AnalysisPtr& analysis) {
         schedule();
     announce();
     emit snapshotChanged(snapshot_);
+    compare_.show(snapshot_);
     updateSelection();
 }
 

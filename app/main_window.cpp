@@ -102,6 +102,8 @@ void MainWindow::connectDocument() {
     connect(workspace_, &Workspace::selectionRequested, &document_, &Document::select);
     connect(workspace_, &Workspace::settingRequested, &document_, &Document::setSetting);
     connect(workspace_, &Workspace::costEditRequested, &document_, &Document::editCost);
+    connect(workspace_, &Workspace::compareRequested, &document_.compare(), &CompareJobs::command);
+    connect(&document_.compare(), &CompareJobs::stateChanged, workspace_, &Workspace::setCompare);
     connect(header_, &HeaderBar::settingRequested, &document_, &Document::setSetting);
     connect(status_, &StatusLine::partClicked, this, &MainWindow::statusClicked);
     connect(banner_, &Banner::actionClicked, &document_, &Document::reload);

@@ -39,6 +39,7 @@ void Workspace::addView(const ViewInfo& info) {
     connect(view, &View::selectionRequested, this, &Workspace::selectionRequested);
     connect(view, &View::settingRequested, this, &Workspace::settingRequested);
     connect(view, &View::costEditRequested, this, &Workspace::costEditRequested);
+    connect(view, &View::compareRequested, this, &Workspace::compareRequested);
     auto* dock = new PanelDock(id, viewTitle(info), view, this);
     // Deferred: among the docks' own changes of place the tabs are not settled yet.
     const auto later = [this] { QTimer::singleShot(0, this, &Workspace::updateTabs); };
@@ -171,6 +172,11 @@ void Workspace::setSnapshot(const SnapshotPtr& snapshot) {
 void Workspace::setSelection(const Selection& selection) {
     for (View* view : views_)
         view->setSelection(selection);
+}
+
+void Workspace::setCompare(const CompareStatePtr& state) {
+    for (View* view : views_)
+        view->setCompare(state);
 }
 
 View* Workspace::view(const QString& id) const {
