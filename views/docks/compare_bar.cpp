@@ -2,10 +2,11 @@
 
 #include "base/units.h"
 #include "views/docks/filter_field.h"
-#include "views/theme.h"
+#include "views/docks/paint_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSettings>
@@ -28,7 +29,7 @@ QHBoxLayout* rowLayout(QWidget* row) {
 }
 
 QString resultText(const SearchOutcome& outcome, const QString& best) {
-    const QString tried = CompareBar::tr("%n variant(s) tried", nullptr, static_cast<int>(outcome.tried));
+    const QString tried = CompareBar::tr("%1 variants tried").arg(outcome.tried);
     const QString end = outcome.end == SearchEnd::OutOfTime   ? CompareBar::tr(", then the time was over")
                         : outcome.end == SearchEnd::Cancelled ? CompareBar::tr(", then cancelled")
                                                               : QString();
@@ -128,12 +129,14 @@ QWidget* CompareBar::makeProgress() {
 
 QWidget* CompareBar::makeResult() {
     auto* row = new QWidget(this);
+    mark_ = new QLabel(row);
     text_ = new QLabel(row);
     text_->setWordWrap(true);
     text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     use_ = new QPushButton(tr("Look at it"), row);
     use_->setToolTip(tr("Make the best what the window shows"));
     auto* layout = rowLayout(row);
+    layout->addWidget(mark_);
     layout->addWidget(text_, 1);
     layout->addWidget(use_);
     connect(use_, &QPushButton::clicked, this, &CompareBar::useClicked);
@@ -169,10 +172,14 @@ void CompareBar::setOpen(bool open) {
 
 void CompareBar::setState(const CompareState& state, const QString& best) {
     const bool running = state.job != CompareState::Job::None;
+    if (running) {
+        toggleSearch(false);
+        // Where the keyboard was on a button that is off now, it goes to the table.
+        if (isAncestorOf(focusWidget()) && focusWidget() != field_ && focusWidget() != cancel_)
+            parentWidget()->setFocus(Qt::OtherFocusReason);
+    }
     run_all_->setEnabled(!running);
     search_->setEnabled(!running);
-    if (running)
-        toggleSearch(false);
     progress_->setVisible(running);
     if (running) {
         QString stage =
@@ -190,16 +197,21 @@ void CompareBar::setState(const CompareState& state, const QString& best) {
     use_->setVisible(!failed && state.search && state.search->best != 0 &&
                      state.search->best != state.current);
     if (failed)
-        text_->setText(QString::fromStdString(state.error->message) +
-                       (state.error->hint.empty()
-                            ? QString()
-                            : QLatin1Char(' ') + QString::fromStdString(state.error->hint)));
+        setMessage(QString::fromStdString(state.error->message + (state.error->hint.empty() ? "" : " ") +
+                                          state.error->hint),
+                   true);
     else if (state.search)
-        text_->setText(resultText(*state.search, best));
-    QPalette palette = this->palette();
-    if (failed)
-        palette.setColor(QPalette::WindowText, Theme::current().limited);
-    text_->setPalette(palette);
+        setMessage(resultText(*state.search, best), false);
+}
+
+void CompareBar::setMessage(const QString& text, bool failed) {
+    text_->setText(text);
+    QPixmap mark(QSize(16, 16) * devicePixelRatioF());
+    mark.setDevicePixelRatio(devicePixelRatioF());
+    mark.fill(Qt::transparent);
+    QPainter painter(&mark);
+    drawMark(painter, QRectF(0, 0, 16, 16), failed ? Mark::Error : Mark::Info);
+    mark_->setPixmap(mark);
 }
 
 QString CompareBar::message() const {

@@ -51,6 +51,7 @@ private:
     QWidget* makeProgress();
     QWidget* makeResult();
     void startSearch();
+    void setMessage(const QString& text, bool failed);
 
     QPushButton* run_all_ = nullptr;
     QPushButton* search_ = nullptr;
@@ -64,6 +65,7 @@ private:
     QProgressBar* bar_ = nullptr;
     QPushButton* cancel_ = nullptr;
     QWidget* result_ = nullptr;
+    QLabel* mark_ = nullptr;
     QLabel* text_ = nullptr;
     QPushButton* use_ = nullptr;
 };

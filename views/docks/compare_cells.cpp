@@ -111,7 +111,7 @@ void CompareCells::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const int column = index.column();
     const bool failed = index.data(MarkRole).isValid();
     const bool step =
-        column == CompareModel::Step && index.data(Qt::DisplayRole).toString() != QLatin1String("–");
+        column == CompareModel::Step && index.data(Qt::DisplayRole).toString() != QStringLiteral("–");
     if (column > CompareModel::Variant && !step) {
         CellDelegate::paint(painter, option, index);
         return;
@@ -152,7 +152,7 @@ void CompareCells::paint(QPainter* painter, const QStyleOptionViewItem& option,
         drawTabular(*painter, inner, text, Qt::AlignRight);
         const qreal bar = inner.width() - std::ceil(tabularWidth(text, Theme::font())) - 8;
         if (bar >= 24) // equal bars in all rows: the longest text is the widest
-            paintStepBar(*painter, QRectF(inner.left(), inner.top(), 64, inner.height()),
+            paintStepBar(*painter, QRectF(inner.left(), inner.top(), 56, inner.height()),
                          index.data(BoundShareRole).toDouble(), index.data(StepShareRole).toDouble(), theme);
     }
     }

@@ -21,7 +21,7 @@ namespace {
 using Kind = CompareCommand::Kind;
 
 /// Widths of CompareModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {38, 48, 28, 28, 0, 82, 92, 92, 158, 76, 84, 92, 76, 64, 64, 70, 80};
+const std::vector<int> kWidths = {38, 46, 28, 28, 0, 80, 84, 88, 144, 72, 82, 84, 76, 64, 64, 70, 68};
 const std::vector<int> kShown = {CompareModel::State,     CompareModel::Base,       CompareModel::PinA,
                                  CompareModel::PinB,      CompareModel::Variant,    CompareModel::Hidden,
                                  CompareModel::Exposed,   CompareModel::ExposedSum, CompareModel::Step,
@@ -72,6 +72,7 @@ QWidget* CompareView::makeDiffPanel() {
     panel->setAutoFillBackground(true);
     diff_title_ = new QLabel(panel);
     diff_title_->setTextFormat(Qt::PlainText);
+    diff_title_->setWordWrap(true);
     differing_ = new Chip(tr("differing"), Mark::Moved, panel);
     differing_->setChecked(true);
     diff_table_ = new DataTable(QStringLiteral("compare/diff_columns"), panel);

@@ -25,6 +25,11 @@ QString settingText(Setting key, const Settings& settings) {
     QString value = text(settings.text(key));
     if (spec.type == SettingType::Flag)
         value = settings.flag(key) ? CompareModel::tr("on") : CompareModel::tr("off");
+    if (spec.type == SettingType::Integer || spec.type == SettingType::Number) {
+        const double number = settings.number(key);
+        if (number == std::floor(number))
+            value = text(formatCount(static_cast<int64_t>(number)));
+    }
     QString out = text(spec.title) + QLatin1Char(' ') + value;
     const bool number = !value.isEmpty() && value.front().isDigit();
     if (number && !spec.unit.empty())
@@ -139,7 +144,7 @@ QString CompareModel::detail(const CompareEntry& entry) const {
         parts << (names.isEmpty() ? tr("no cost file") : names.join(QStringLiteral(", ")));
     }
     if (own.cost_overrides != base.cost_overrides)
-        parts << tr("%n cost(s) edited", nullptr, static_cast<int>(own.cost_overrides.size()));
+        parts << tr("costs edited: %1").arg(own.cost_overrides.size());
     return parts.join(QStringLiteral(" · "));
 }
 
