@@ -1,7 +1,5 @@
 #include "app/compare_jobs.h"
 
-#include "app/text.h"
-
 #include <algorithm>
 
 namespace gs {
@@ -150,10 +148,6 @@ void CompareJobs::command(const CompareCommand& command) {
     case Kind::Cancel:
         next_.stopping = jobs_.busy();
         jobs_.stop();
-        break;
-    case Kind::MakeCurrent:
-        if (command.entry != next_.current && !entry->row.error)
-            emit requestChosen(toQString(entry->row.scheduler), entry->row.request);
         break;
     case Kind::MakeBaseline:
         baseline_chosen_ = command.entry != order_id_;

@@ -31,8 +31,6 @@ public:
 
 signals:
     void stateChanged(const gs::CompareStatePtr& state);
-    /// A row is to become what the window shows.
-    void requestChosen(const QString& name, const gs::AnalysisRequest& request);
 
 private:
     using Job = CompareState::Job;

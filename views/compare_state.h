@@ -62,11 +62,10 @@ using CompareStatePtr = std::shared_ptr<const CompareState>;
 struct CompareCommand {
     enum class Kind : uint8_t {
         RunAll,
-        Search,      ///< within `limits`
-        Cancel,      ///< the job; what it found stays
-        MakeCurrent, ///< `entry`, undoable
-        MakeBaseline,
-        PinA, ///< `entry`; again on the pinned one: takes the pin away
+        Search,       ///< within `limits`
+        Cancel,       ///< the job; what it found stays
+        MakeBaseline, ///< `entry`
+        PinA,         ///< `entry`; again on the pinned one: takes the pin away
         PinB,
         Remove,
         RemoveAll ///< all but the current one, program order, baseline and pins

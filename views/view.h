@@ -56,6 +56,13 @@ signals:
     void costEditRequested(const QString& key, qint64 ns);
     /// The user asked for something of the comparison.
     void compareRequested(const gs::CompareCommand& command);
+    /// The user moved, pinned, forbade or bucketed something by hand.
+    void editRequested(const gs::Edit& edit);
+    /// The user took back what was done by hand to a node; an empty name: everything.
+    void editRemovalRequested(const QString& node);
+    /// The user chose another request as a whole (a counterfactual, a row of Compare). `text` names the undo
+    /// step.
+    void requestRequested(const gs::AnalysisRequest& request, const QString& text);
 
 protected:
     /// snapshot() is new; may be null (nothing open).

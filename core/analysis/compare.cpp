@@ -93,6 +93,7 @@ CompareRow programOrderRow(const Analysis& analysis) {
     // Both are values of these settings, so setting them cannot fail.
     static_cast<void>(request.settings.set(Setting::Scheduler, "program-order"));
     static_cast<void>(request.settings.set(Setting::BucketMode, "none"));
+    request.edits.clear();
     CompareRow row = rowOf(analysis.before, request);
     Diagnostics ignored;
     row.lower_bound_ns =
@@ -182,6 +183,8 @@ std::string variantKey(const AnalysisRequest& request) {
         key += file + "\n";
     for (const auto& [name, ns] : request.cost_overrides)
         key += fmt::format("{}={}\n", name, ns);
+    for (const std::string& edit : editTexts(request.edits))
+        key += edit + "\n";
     const Settings& settings = request.settings;
     for (const SettingSpec& spec : settingSpecs()) {
         const bool matters =

@@ -31,7 +31,8 @@ struct CompareRow {
 };
 
 CompareRow makeCompareRow(const Analysis& analysis);
-/// The row of the unbucketed program in program order, which every analysis has beside its own schedule.
+/// The row of the program in program order without buckets and edits, which every analysis has beside its own
+/// schedule.
 CompareRow programOrderRow(const Analysis& analysis);
 
 /// How many nodes must be taken out of program order and put elsewhere to get `order`: those beyond the

@@ -107,14 +107,17 @@ void CompareView::connectTable() {
     connect(bar_, &CompareBar::cancelClicked, this, [this] { emit compareRequested({Kind::Cancel, 0, {}}); });
     connect(bar_, &CompareBar::useClicked, this, [this] {
         if (state_->search)
-            emit compareRequested({Kind::MakeCurrent, state_->search->best, {}});
+            lookAt(state_->search->best);
     });
     connect(bar_->filterField(), &FilterField::filterChanged, filter_, &CompareFilter::setText);
     connect(bar_->filterField(), &FilterField::left, table_, [this] { table_->setFocus(); });
     connect(table_, &QAbstractItemView::clicked, this, &CompareView::clicked);
     connect(table_, &DataTable::menuOpening, this, &CompareView::addMenu);
-    addKey(Qt::Key_Return, Kind::MakeCurrent);
-    addKey(Qt::Key_Enter, Kind::MakeCurrent);
+    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Enter}) {
+        auto* look = new QShortcut(QKeySequence(key), table_);
+        look->setContext(Qt::WidgetShortcut);
+        connect(look, &QShortcut::activated, this, [this] { lookAt(table_->currentIndex()); });
+    }
     addKey(Qt::Key_B, Kind::MakeBaseline);
     addKey(Qt::Key_1, Kind::PinA);
     addKey(Qt::Key_2, Kind::PinB);
@@ -132,6 +135,17 @@ void CompareView::ask(Kind kind, const QModelIndex& index) {
         emit compareRequested({kind, model_->entry(filter_->mapToSource(index).row()).id, {}});
 }
 
+void CompareView::lookAt(uint64_t id) {
+    const CompareEntry* entry = state_->find(id);
+    if (entry && id != state_->current && !entry->row.error)
+        emit requestRequested(entry->row.request, tr("Look at %1").arg(schedulerTitle(entry->row.scheduler)));
+}
+
+void CompareView::lookAt(const QModelIndex& index) {
+    if (index.isValid())
+        lookAt(model_->entry(filter_->mapToSource(index).row()).id);
+}
+
 void CompareView::clicked(const QModelIndex& index) {
     switch (index.column()) {
     case CompareModel::Base:
@@ -144,19 +158,22 @@ void CompareView::clicked(const QModelIndex& index) {
         ask(Kind::PinB, index);
         break;
     default:
-        ask(Kind::MakeCurrent, index);
+        lookAt(index);
     }
 }
 
 void CompareView::addMenu(QMenu* menu, const QModelIndex& index) {
     const QPersistentModelIndex at(index);
+    QAction* look = menu->addAction(tr("Look at it"));
+    look->setShortcut(Qt::Key_Return);
+    look->setEnabled(index.isValid());
+    connect(look, &QAction::triggered, this, [this, at] { lookAt(QModelIndex(at)); });
     const auto add = [&](const QString& text, Kind kind, const QKeySequence& keys) {
         QAction* action = menu->addAction(text);
         action->setShortcut(keys);
         action->setEnabled(index.isValid());
         connect(action, &QAction::triggered, this, [this, at, kind] { ask(kind, at); });
     };
-    add(tr("Look at it"), Kind::MakeCurrent, Qt::Key_Return);
     add(tr("Make it the baseline"), Kind::MakeBaseline, Qt::Key_B);
     add(tr("Pin as A"), Kind::PinA, Qt::Key_1);
     add(tr("Pin as B"), Kind::PinB, Qt::Key_2);

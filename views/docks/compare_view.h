@@ -41,6 +41,8 @@ private:
     void connectTable();
     void addKey(int key, CompareCommand::Kind kind);
     void ask(CompareCommand::Kind kind, const QModelIndex& index);
+    void lookAt(uint64_t id);
+    void lookAt(const QModelIndex& index);
     void clicked(const QModelIndex& index);
     void addMenu(QMenu* menu, const QModelIndex& index);
     void updateDiff();

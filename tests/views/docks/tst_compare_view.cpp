@@ -65,8 +65,15 @@ public:
     explicit Commands(View& view) {
         QObject::connect(&view, &View::compareRequested, &view,
                          [this](const CompareCommand& command) { all.push_back(command); });
+        QObject::connect(&view, &View::requestRequested, &view,
+                         [this](const AnalysisRequest& request, const QString& text) {
+                             looked_at.push_back(variantKey(request));
+                             texts << text;
+                         });
     }
     std::vector<CompareCommand> all;
+    std::vector<std::string> looked_at;
+    QStringList texts;
 };
 
 int rowOf(const CompareView& view, uint64_t id) {
@@ -203,15 +210,16 @@ void TestCompareView::clicksAsk() {
     Commands asked(view);
     click(view, 3, CompareModel::Variant);
     click(view, 3, CompareModel::Step);
+    click(view, 2, CompareModel::Step); // it is shown already
+    const std::string overlap = variantKey(someState().entries[2]->row.request);
+    QCOMPARE(asked.looked_at, (std::vector<std::string>{overlap, overlap}));
+    QCOMPARE(asked.texts.front(), QStringLiteral("Look at Overlap scheduler"));
     click(view, 4, CompareModel::Base);
     click(view, 4, CompareModel::PinA);
     click(view, 5, CompareModel::PinB);
-    QCOMPARE(asked.all.size(), size_t{5});
-    const std::vector<std::pair<Kind, uint64_t>> expected = {{Kind::MakeCurrent, 3},
-                                                             {Kind::MakeCurrent, 3},
-                                                             {Kind::MakeBaseline, 4},
-                                                             {Kind::PinA, 4},
-                                                             {Kind::PinB, 5}};
+    QCOMPARE(asked.all.size(), size_t{3});
+    const std::vector<std::pair<Kind, uint64_t>> expected = {
+        {Kind::MakeBaseline, 4}, {Kind::PinA, 4}, {Kind::PinB, 5}};
     for (size_t i = 0; i < expected.size(); ++i) {
         QCOMPARE(asked.all[i].kind, expected[i].first);
         QCOMPARE(asked.all[i].entry, expected[i].second);
@@ -230,11 +238,12 @@ void TestCompareView::keysAsk() {
     QCOMPARE(view.table()->currentIndex().row(), 0); // the shortest step
     QTest::keyClick(view.table(), Qt::Key_J);
     QCOMPARE(asked.all.size(), size_t{0}); // walking changes nothing
-    const std::vector<std::pair<Qt::Key, Kind>> keys = {{Qt::Key_Return, Kind::MakeCurrent},
-                                                        {Qt::Key_B, Kind::MakeBaseline},
+    const std::vector<std::pair<Qt::Key, Kind>> keys = {{Qt::Key_B, Kind::MakeBaseline},
                                                         {Qt::Key_1, Kind::PinA},
                                                         {Qt::Key_2, Kind::PinB},
                                                         {Qt::Key_Delete, Kind::Remove}};
+    QTest::keyClick(view.table(), Qt::Key_Return);
+    QCOMPARE(asked.looked_at, std::vector<std::string>{variantKey(someState().entries[4]->row.request)});
     for (const auto& [key, kind] : keys) {
         QTest::keyClick(view.table(), key);
         QCOMPARE(asked.all.back().kind, kind);
@@ -252,10 +261,11 @@ void TestCompareView::menuAsks() {
     const std::unique_ptr<QMenu> menu(view.table()->makeMenu());
     for (QAction* action : menu->actions().mid(0, 6))
         action->trigger();
-    QCOMPARE(asked.all.size(), size_t{6});
-    QCOMPARE(asked.all[0].kind, Kind::MakeCurrent);
+    QCOMPARE(asked.looked_at.size(), size_t{1});
+    QCOMPARE(asked.all.size(), size_t{5});
+    QCOMPARE(asked.all[0].kind, Kind::MakeBaseline);
     QCOMPARE(asked.all[0].entry, uint64_t{3});
-    QCOMPARE(asked.all[5].kind, Kind::RemoveAll);
+    QCOMPARE(asked.all[4].kind, Kind::RemoveAll);
 }
 
 void TestCompareView::sortedByStepAndFiltered() {
@@ -336,8 +346,7 @@ void TestCompareView::results() {
     QVERIFY(message.contains(QStringLiteral("213 variants")) &&
             message.contains(QStringLiteral("time was over")));
     QTest::mouseClick(view.bar()->useButton(), Qt::LeftButton);
-    QCOMPARE(asked.all.at(0).kind, Kind::MakeCurrent);
-    QCOMPARE(asked.all.at(0).entry, uint64_t{3});
+    QCOMPARE(asked.looked_at, std::vector<std::string>{variantKey(someState().entries[2]->row.request)});
     state.current = 3; // it is shown: nothing left to do
     view.setCompare(share(state));
     QVERIFY(!view.bar()->useButton()->isVisible());
