@@ -349,7 +349,6 @@ Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobC
     return Run(*cache_, request, job)();
 }
 
-<<<<<<< HEAD
 double simulatedContention(const Settings& settings) {
     const double own = settings.number(Setting::SimulatedContention);
     return own == 0 ? settings.number(Setting::Contention) : std::max(1.0, own);
@@ -362,31 +361,30 @@ SimulationSettings simulationSettings(const Graph& graph, const Settings& settin
     out.compute_slowdown = settings.number(Setting::ComputeSlowdown);
     out.shared_links = parseSharedLinks(graph, settings.text(Setting::SharedLinks), diagnostics);
     return out;
-=======
-void Analyser::remember(const Analysis& analysis) {
-    const std::string key = importKey(analysis.request);
-    if (!cache_->imported.find(key))
-        cache_->imported.insert(key, {analysis.source, {}});
->>>>>>> main
-}
 
-const Decision* Analysis::decisionFor(NodeId launch) const {
-    const auto& decisions = after.schedule->decisions;
-    const auto found = std::lower_bound(decisions.begin(), decisions.end(), launch,
-                                        [](const Decision& a, NodeId b) { return a.launch < b; });
-    return found != decisions.end() && found->launch == launch ? &*found : nullptr;
-}
-
-Summary summarise(const Analysis& analysis) {
-    Summary summary;
-    for (const Decision& decision : analysis.after.schedule->decisions) {
-        summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
-        summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
+    void Analyser::remember(const Analysis& analysis) {
+        const std::string key = importKey(analysis.request);
+        if (!cache_->imported.find(key))
+            cache_->imported.insert(key, {analysis.source, {}});
     }
-    summary.gathers = analysis.after.schedule->candidates;
-    summary.moved = analysis.after.schedule->moved;
-    summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
-    return summary;
-}
+
+    const Decision* Analysis::decisionFor(NodeId launch) const {
+        const auto& decisions = after.schedule->decisions;
+        const auto found = std::lower_bound(decisions.begin(), decisions.end(), launch,
+                                            [](const Decision& a, NodeId b) { return a.launch < b; });
+        return found != decisions.end() && found->launch == launch ? &*found : nullptr;
+    }
+
+    Summary summarise(const Analysis& analysis) {
+        Summary summary;
+        for (const Decision& decision : analysis.after.schedule->decisions) {
+            summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
+            summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
+        }
+        summary.gathers = analysis.after.schedule->candidates;
+        summary.moved = analysis.after.schedule->moved;
+        summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
+        return summary;
+    }
 
 } // namespace gs
