@@ -120,8 +120,7 @@ bool Grabber::openGraph(MainWindow& window, const QString& graph) {
     return false;
 }
 
-<<<<<<< HEAD
-/// Every scheduler as a row, program order and the first that differs from it pinned.
+/// Every scheduler as a row; program order and what is shown are pinned.
 CompareStatePtr Grabber::compareAll(MainWindow& window) {
     using Kind = CompareCommand::Kind;
     CompareJobs& compare = window.document().compare();
@@ -135,11 +134,8 @@ CompareStatePtr Grabber::compareAll(MainWindow& window) {
     return compare.state();
 }
 
-/// The first gather that stays exposed, else the middle one of those that moved, else the first.
-=======
 /// The gather that stalls the step longest after scheduling, else the middle one of those that moved, else
 /// the first.
->>>>>>> main
 Selection Grabber::choose(const Analysis& analysis) {
     std::vector<const Decision*> moved;
     const std::vector<Decision>& decisions = analysis.after.schedule->decisions;

@@ -36,13 +36,10 @@ signals:
     void selectionRequested(const gs::Selection& selection);
     void settingRequested(const QString& name, const QString& value);
     void costEditRequested(const QString& key, qint64 ns);
-<<<<<<< HEAD
     void compareRequested(const gs::CompareCommand& command);
-=======
     void editRequested(const gs::Edit& edit);
     void editRemovalRequested(const QString& node);
     void requestRequested(const gs::AnalysisRequest& request, const QString& text);
->>>>>>> main
 
 protected:
     void showEvent(QShowEvent* event) override;

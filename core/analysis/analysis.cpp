@@ -361,30 +361,31 @@ SimulationSettings simulationSettings(const Graph& graph, const Settings& settin
     out.compute_slowdown = settings.number(Setting::ComputeSlowdown);
     out.shared_links = parseSharedLinks(graph, settings.text(Setting::SharedLinks), diagnostics);
     return out;
+}
 
-    void Analyser::remember(const Analysis& analysis) {
-        const std::string key = importKey(analysis.request);
-        if (!cache_->imported.find(key))
-            cache_->imported.insert(key, {analysis.source, {}});
-    }
+void Analyser::remember(const Analysis& analysis) {
+    const std::string key = importKey(analysis.request);
+    if (!cache_->imported.find(key))
+        cache_->imported.insert(key, {analysis.source, {}});
+}
 
-    const Decision* Analysis::decisionFor(NodeId launch) const {
-        const auto& decisions = after.schedule->decisions;
-        const auto found = std::lower_bound(decisions.begin(), decisions.end(), launch,
-                                            [](const Decision& a, NodeId b) { return a.launch < b; });
-        return found != decisions.end() && found->launch == launch ? &*found : nullptr;
-    }
+const Decision* Analysis::decisionFor(NodeId launch) const {
+    const auto& decisions = after.schedule->decisions;
+    const auto found = std::lower_bound(decisions.begin(), decisions.end(), launch,
+                                        [](const Decision& a, NodeId b) { return a.launch < b; });
+    return found != decisions.end() && found->launch == launch ? &*found : nullptr;
+}
 
-    Summary summarise(const Analysis& analysis) {
-        Summary summary;
-        for (const Decision& decision : analysis.after.schedule->decisions) {
-            summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
-            summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
-        }
-        summary.gathers = analysis.after.schedule->candidates;
-        summary.moved = analysis.after.schedule->moved;
-        summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
-        return summary;
+Summary summarise(const Analysis& analysis) {
+    Summary summary;
+    for (const Decision& decision : analysis.after.schedule->decisions) {
+        summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
+        summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
     }
+    summary.gathers = analysis.after.schedule->candidates;
+    summary.moved = analysis.after.schedule->moved;
+    summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
+    return summary;
+}
 
 } // namespace gs
