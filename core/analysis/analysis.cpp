@@ -76,6 +76,7 @@ struct Scheduled {
 struct Simulated {
     TimelinePtr before;
     TimelinePtr after;
+    int64_t lower_bound_before_ns = 0;
     int64_t lower_bound_ns = 0;
     Diagnostics diagnostics;
 };
@@ -282,17 +283,17 @@ private:
             fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Simulate));
         auto item = stage(cache_.simulated, "simulate", 0.85, key, [&]() -> Result<Simulated> {
             Simulated made;
-            const auto run = [&](const Program& program, Diagnostics& diagnostics) {
+            const auto run = [&](const Program& program, int64_t& lower_bound_ns, Diagnostics& diagnostics) {
                 const SimulationSettings settings =
                     simulationSettings(*program.graph, request_.settings, diagnostics);
-                made.lower_bound_ns =
+                lower_bound_ns =
                     stepLowerBound(*program.graph, *program.collectives, *program.costs, settings);
                 return simulate(*program.graph, *program.collectives, *program.costs, program.schedule->order,
                                 settings);
             };
             Diagnostics same;
-            made.before = run(out_->before, same);
-            made.after = run(out_->after, made.diagnostics);
+            made.before = run(out_->before, made.lower_bound_before_ns, same);
+            made.after = run(out_->after, made.lower_bound_ns, made.diagnostics);
             return made;
         });
         if (!item)
@@ -300,6 +301,7 @@ private:
         out_->before.timeline = item.value()->value.before;
         out_->after.timeline = item.value()->value.after;
         out_->lower_bound_ns = item.value()->value.lower_bound_ns;
+        out_->lower_bound_before_ns = item.value()->value.lower_bound_before_ns;
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }

@@ -47,9 +47,10 @@ struct Analysis {
     AnalysisRequest request;
     ImportedGraph source;
     std::vector<PassReport> reports;
-    Program before; ///< lowered graph in program order
-    Program after;  ///< lowered and bucketed graph as scheduled
-    int64_t lower_bound_ns = 0;
+    Program before;                    ///< lowered graph in program order
+    Program after;                     ///< lowered and bucketed graph as scheduled
+    int64_t lower_bound_ns = 0;        ///< of `after`
+    int64_t lower_bound_before_ns = 0; ///< of `before`: buckets change the bound
     Diagnostics diagnostics;
     std::vector<StageTime> times;
 

@@ -1,4 +1,5 @@
 // The comparison: model, clicks, keys, the search's line, both pins, states, many rows.
+#include "compare_fixture.h"
 #include "dock_test.h"
 #include "views/docks/chip.h"
 #include "views/docks/compare_bar.h"
@@ -17,47 +18,13 @@
 #include <QSpinBox>
 
 using namespace gs;
+using gs::test::entry;
+using gs::test::share;
+using gs::test::someDiff;
+using gs::test::someState;
 using Kind = CompareCommand::Kind;
 
 namespace {
-
-CompareEntryPtr entry(uint64_t id, const char* scheduler, int64_t step_us, int64_t peak_mib,
-                      const std::vector<std::pair<const char*, const char*>>& settings = {}) {
-    CompareEntry made;
-    made.id = id;
-    made.row.scheduler = scheduler;
-    static_cast<void>(made.row.request.settings.set(Setting::Scheduler, scheduler));
-    for (const auto& [name, value] : settings)
-        if (!made.row.request.settings.set(std::string_view(name), value))
-            qFatal("no such setting");
-    made.row.candidates = 291;
-    made.row.hidden = static_cast<size_t>(291 - step_us / 1000);
-    made.row.step_ns = step_us * 1000;
-    made.row.lower_bound_ns = 44'000'000;
-    made.row.exposed_union_ns = made.row.step_ns - 42'000'000;
-    made.row.exposed_sum_ns = made.row.exposed_union_ns * 5 / 4;
-    made.row.peak_gathered_bytes = peak_mib * 1024 * 1024;
-    made.row.nodes = 4900;
-    made.row.nodes_displaced = static_cast<size_t>(id * 211);
-    made.row.run_ms = static_cast<double>(id) * 1.25;
-    return std::make_shared<const CompareEntry>(made);
-}
-
-CompareState someState() {
-    CompareState state;
-    state.entries = {
-        entry(1, "program-order", 53000, 1900), entry(2, "latest-safe-launch", 48200, 3170),
-        entry(3, "overlap-scheduler", 45100, 3900),
-        entry(4, "overlap-scheduler", 47800, 2100, {{"max_in_flight_gb", "0.1"}}),
-        entry(5, "just-in-time", 47100, 3000, {{"slack_ns", "10000"}, {"bucket_mode", "coalesced"}})};
-    state.baseline = 1;
-    state.current = 2;
-    return state;
-}
-
-CompareStatePtr share(CompareState state) {
-    return std::make_shared<const CompareState>(std::move(state));
-}
 
 /// What the view asked for.
 class Commands {
@@ -99,13 +66,6 @@ void keepPicture(QWidget& widget, const QString& name) {
     if (!folder.isEmpty())
         QVERIFY(widget.grab().save(QDir(folder).filePath(
             QStringLiteral("compare-%1-%2.png").arg(name, Theme::current().dark ? "dark" : "light"))));
-}
-
-std::shared_ptr<const GatherDiff> someDiff() {
-    test::SampleOptions options;
-    options.scheduler = "program-order";
-    return std::make_shared<const GatherDiff>(
-        compareGathers(*test::sampleAnalysis(options), *test::sampleAnalysis()));
 }
 
 } // namespace
