@@ -14,6 +14,12 @@ bool sameGraph(const Analysis& a, const Analysis& b) {
            a.source.graph->structuralHash() == b.source.graph->structuralHash();
 }
 
+/// The one setting in which two variants of a scheduler differ; Count if there is no such one.
+Setting onlyChange(const CompareRow& from, const CompareRow& to) {
+    const std::vector<Setting> changed = changedSettings(to.request.settings, from.request.settings);
+    return from.scheduler == to.scheduler && changed.size() == 1 ? changed.front() : Setting::Count;
+}
+
 } // namespace
 
 CompareJobs::CompareJobs(AnalyseFactory factory, QObject* parent)
@@ -38,7 +44,7 @@ void CompareJobs::show(const AnalysisPtr& analysis) {
         next_ = {};
         id_of_.clear();
         pinned_[0] = pinned_[1] = nullptr;
-        order_id_ = last_shown_ = 0;
+        order_id_ = dragged_row_ = 0;
         baseline_chosen_ = false;
     }
     shown_ = analysis;
@@ -114,21 +120,19 @@ void CompareJobs::addProgramOrder() {
 
 void CompareJobs::addShown() {
     CompareRow row = makeCompareRow(*shown_);
-    const CompareEntryPtr last = entryOf(last_shown_);
+    const CompareEntryPtr last = entryOf(next_.current);
+    const Setting changed = last ? onlyChange(last->row, row) : Setting::Count;
     const bool is_new = !entryWith(variantKey(row.request));
-    if (is_new && last && isDragStep(*last, row))
-        remove(last_shown_);
+    const bool used =
+        last && (last->id == next_.baseline || last->id == next_.pin_a || last->id == next_.pin_b);
+    // The same setting as the newest row was made by, again, and soon: a step of one drag.
+    if (is_new && last && last->id == dragged_row_ && changed == dragged_ && changed != Setting::Count &&
+        !used && since_shown_.elapsed() < kDragGapMs)
+        remove(last->id);
     next_.current = put(std::move(row), CompareEntry::Origin::Shown);
-    if (is_new) {
-        last_shown_ = next_.current;
-        since_shown_.start();
-    }
-}
-
-bool CompareJobs::isDragStep(const CompareEntry& last, const CompareRow& next) const {
-    return since_shown_.isValid() && since_shown_.elapsed() < kDragGapMs && last.id != next_.baseline &&
-           last.id != next_.pin_a && last.id != next_.pin_b && last.row.scheduler == next.scheduler &&
-           changedSettings(next.request.settings, last.row.request.settings).size() == 1;
+    dragged_row_ = is_new ? next_.current : 0;
+    dragged_ = changed;
+    since_shown_.start();
 }
 
 void CompareJobs::command(const CompareCommand& command) {

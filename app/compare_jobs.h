@@ -41,7 +41,6 @@ private:
     void removeAll();
     void addShown();
     void addProgramOrder();
-    bool isDragStep(const CompareEntry& last, const CompareRow& next) const;
     void begin(Job job);
     void runAll();
     void search(const SearchLimits& limits);
@@ -62,9 +61,10 @@ private:
     uint64_t order_id_ = 0; ///< row of program order beside the snapshot
     bool baseline_chosen_ = false;
     AnalysisPtr shown_;
-    AnalysisPtr pinned_[2];      ///< analyses of the pins, as far as they were made
-    uint64_t pinned_id_[2] = {}; ///< which pins they belong to
-    uint64_t last_shown_ = 0;    ///< newest row that the user made by a change
+    AnalysisPtr pinned_[2];            ///< analyses of the pins, as far as they were made
+    uint64_t pinned_id_[2] = {};       ///< which pins they belong to
+    uint64_t dragged_row_ = 0;         ///< row that the newest change made
+    Setting dragged_ = Setting::Count; ///< what that change was of, if of one setting
     QElapsedTimer since_shown_;
     QTimer publish_; ///< rows of a job arrive faster than they can be seen
 };
