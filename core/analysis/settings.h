@@ -37,6 +37,8 @@ enum class Setting : uint8_t {
     Mesh,
     CostSources,
     Device,
+    InFlightNs,
+    InFlightElapsedNs,
     CommScale,
     Count
 };
