@@ -1,5 +1,6 @@
 #include "views/registry.h"
 
+#include "views/docks/compare_view.h"
 #include "views/docks/costs_view.h"
 #include "views/docks/diagnostics_view.h"
 #include "views/docks/gathers_view.h"
@@ -30,6 +31,7 @@ std::span<const ViewInfo> viewRegistry() {
         {"why", QT_TRANSLATE_NOOP("Views", "Why"), DockPlace::Middle, make<WhyView>},
         {"graph", QT_TRANSLATE_NOOP("Views", "Graph"), DockPlace::Right, make<GraphView>},
         {"timeline", QT_TRANSLATE_NOOP("Views", "Timeline"), DockPlace::Bottom, make<TimelineView>},
+        {"compare", QT_TRANSLATE_NOOP("Views", "Compare"), DockPlace::Bottom, make<CompareView>},
     };
     return kViews;
 }

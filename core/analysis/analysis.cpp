@@ -85,6 +85,7 @@ struct Merged {
 struct Simulated {
     TimelinePtr before;
     TimelinePtr after;
+    int64_t lower_bound_before_ns = 0;
     int64_t lower_bound_ns = 0;
     Diagnostics diagnostics;
 };
@@ -347,20 +348,17 @@ private:
             fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Simulate));
         auto item = stage(cache_.simulated, "simulate", 0.85, key, [&]() -> Result<Simulated> {
             Simulated made;
-            const auto run = [&](const Program& program, Diagnostics& diagnostics) {
-                SimulationSettings settings;
-                settings.contention = request_.settings.number(Setting::Contention);
-                settings.compute_slowdown = request_.settings.number(Setting::ComputeSlowdown);
-                settings.shared_links = parseSharedLinks(
-                    *program.graph, request_.settings.text(Setting::SharedLinks), diagnostics);
-                made.lower_bound_ns =
+            const auto run = [&](const Program& program, int64_t& lower_bound_ns, Diagnostics& diagnostics) {
+                const SimulationSettings settings =
+                    simulationSettings(*program.graph, request_.settings, diagnostics);
+                lower_bound_ns =
                     stepLowerBound(*program.graph, *program.collectives, *program.costs, settings);
                 return simulate(*program.graph, *program.collectives, *program.costs, program.schedule->order,
                                 settings);
             };
             Diagnostics same;
-            made.before = run(out_->before, same);
-            made.after = run(out_->after, made.diagnostics);
+            made.before = run(out_->before, made.lower_bound_before_ns, same);
+            made.after = run(out_->after, made.lower_bound_ns, made.diagnostics);
             return made;
         });
         if (!item)
@@ -368,6 +366,7 @@ private:
         out_->before.timeline = item.value()->value.before;
         out_->after.timeline = item.value()->value.after;
         out_->lower_bound_ns = item.value()->value.lower_bound_ns;
+        out_->lower_bound_before_ns = item.value()->value.lower_bound_before_ns;
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }
@@ -416,6 +415,20 @@ Analyser::~Analyser() = default;
 
 Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
     return Run(*cache_, request, job)();
+}
+
+double simulatedContention(const Settings& settings) {
+    const double own = settings.number(Setting::SimulatedContention);
+    return own == 0 ? settings.number(Setting::Contention) : std::max(1.0, own);
+}
+
+SimulationSettings simulationSettings(const Graph& graph, const Settings& settings,
+                                      Diagnostics& diagnostics) {
+    SimulationSettings out;
+    out.contention = simulatedContention(settings);
+    out.compute_slowdown = settings.number(Setting::ComputeSlowdown);
+    out.shared_links = parseSharedLinks(graph, settings.text(Setting::SharedLinks), diagnostics);
+    return out;
 }
 
 void Analyser::remember(const Analysis& analysis) {
