@@ -2,6 +2,7 @@
 
 #include "analysis/stage_cache.h"
 #include "cost/cost_sources.h"
+#include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
 #include "simulate/shared_links.h"
 
@@ -22,6 +23,20 @@ std::string fileKey(const std::string& path) {
     const auto size = std::filesystem::file_size(path, error);
     const auto time = std::filesystem::last_write_time(path, error);
     return fmt::format("{}\n{}\n{}\n", path, size, time.time_since_epoch().count());
+}
+
+std::string importKey(const AnalysisRequest& request) {
+    return fmt::format("{}{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank);
+}
+
+/// The edits of buckets, or of places.
+std::string editsKey(const Edits& edits, bool buckets) {
+    std::string key;
+    for (const Edit& edit : edits) {
+        if ((edit.kind == Edit::Kind::Bucket) == buckets)
+            key += editText(edit) + "\n";
+    }
+    return key;
 }
 
 /// Values of all settings that belong to `stage`.
@@ -68,6 +83,7 @@ struct Simulated {
 SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
     const auto begin = Clock::now();
     auto schedule = std::make_shared<Schedule>(info.run(input));
+    applyEdits(input, input.edits, *schedule);
     schedule->run_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     return schedule;
 }
@@ -135,9 +151,7 @@ private:
     }
 
     Status import() {
-        const std::string key =
-            fmt::format("{}{}\n{}", fileKey(request_.graph_file), request_.graph_index, request_.rank);
-        auto item = stage(cache_.imported, "import", 0.0, key, [&]() -> Result<Imported> {
+        auto item = stage(cache_.imported, "import", 0.0, importKey(request_), [&]() -> Result<Imported> {
             Imported made;
             Result<ImportedGraph> source =
                 importGraph(request_.graph_file, request_.graph_index, request_.rank, made.diagnostics, job_);
@@ -155,7 +169,9 @@ private:
     }
 
     Status passes() {
-        std::string key = fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Passes));
+        const Edits& edits = request_.edits;
+        std::string key = fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Passes),
+                                      editsKey(edits, true));
         const std::string& bucket_mode = request_.settings.text(Setting::BucketMode);
         if (bucket_mode == "fsdp") // the cap follows from the device's links
             key += request_.settings.text(Setting::Device);
@@ -167,13 +183,14 @@ private:
                 made.reports.push_back(lowered.report);
             }
             made.before = made.after = lowered.graph;
-            if (bucket_mode != "none") {
-                PassResult bucketed = bucket_mode == "fsdp"
-                                          ? bucketFsdp(lowered.graph, request_.settings)
-                                          : bucketCoalesced(lowered.graph, request_.settings);
+            const auto bucket = [&](PassResult bucketed) {
                 made.after = bucketed.graph;
                 made.reports.push_back(std::move(bucketed.report));
-            }
+            };
+            if (bucket_mode == "coalesced" || !editsKey(edits, true).empty())
+                bucket(bucketCoalesced(made.after, request_.settings, edits));
+            if (bucket_mode == "fsdp")
+                bucket(bucketFsdp(made.after, request_.settings));
             made.collectives_before = made.collectives_after =
                 std::make_shared<CollectiveTable>(*made.before);
             if (made.after != made.before)
@@ -239,14 +256,17 @@ private:
                 {},
                 "`gatherscope-cli list schedulers` names them all"};
         const std::string key =
-            fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Schedule));
+            fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Schedule),
+                        editsKey(request_.edits, false));
         auto item = stage(cache_.scheduled, "schedule", 0.7, key, [&]() -> Result<Scheduled> {
             const auto input = [&](const Program& program) {
                 return ScheduleInput{*program.graph, *program.collectives, *program.costs, request_.settings,
                                      job_};
             };
+            ScheduleInput after = input(out_->after);
+            after.edits = request_.edits;
             return Scheduled{runScheduler(*findScheduler("program-order"), input(out_->before)),
-                             runScheduler(*info, input(out_->after))};
+                             runScheduler(*info, after)};
         });
         if (!item)
             return item.error();
@@ -330,6 +350,12 @@ Analyser::~Analyser() = default;
 
 Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
     return Run(*cache_, request, job)();
+}
+
+void Analyser::remember(const Analysis& analysis) {
+    const std::string key = importKey(analysis.request);
+    if (!cache_->imported.find(key))
+        cache_->imported.insert(key, {analysis.source, {}});
 }
 
 const Decision* Analysis::decisionFor(NodeId launch) const {

@@ -282,6 +282,17 @@ const std::vector<SettingSpec> kSpecs = {
      "",
      "device preset of the analytical model (`list devices` names them)",
      Stage::Costs},
+    {CommScale,
+     "comm_scale",
+     "Transfer time",
+     Number,
+     "1",
+     0.001,
+     1000,
+     {},
+     "×",
+     "what-if: every transfer takes so many times what the cost sources say; 0.5 = a network twice as fast",
+     Stage::Costs},
 };
 
 std::string describeRange(const SettingSpec& spec) {

@@ -36,6 +36,7 @@ enum class Setting : uint8_t {
     Mesh,
     CostSources,
     Device,
+    CommScale,
     Count
 };
 inline constexpr size_t kSettingCount = static_cast<size_t>(Setting::Count);

@@ -62,7 +62,8 @@ struct CostChain {
     std::vector<CostModelPtr> models;         ///< in order
     std::map<std::string, int64_t> overrides; ///< StructuralKey → ns, edited by the user; wins over all
     std::map<std::string, int64_t> node_overrides; ///< node name → ns
-    CostModelPtr analytical;                       ///< fills CostEntry::analytical_ns; may be null
+    double comm_scale = 1;   ///< what-if: every transfer takes so many times what the chain says
+    CostModelPtr analytical; ///< fills CostEntry::analytical_ns; may be null
 };
 
 /// Prices every node, in time linear in the graph. A compute node or launch that no model knows is Missing

@@ -26,6 +26,7 @@ Result<CostChain> makeCostChain(const std::vector<std::string>& files, const Set
                      {},
                      "`gatherscope-cli list devices` names them all"};
     chain.analytical = makeAnalyticalModel(*device);
+    chain.comm_scale = settings.number(Setting::CommScale);
     std::string sources = settings.text(Setting::CostSources);
     if (sources == "auto")
         sources = files.empty() ? "analytical" : "file";

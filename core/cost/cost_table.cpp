@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <fmt/format.h>
 #include <unordered_map>
 
 namespace gs {
@@ -98,7 +100,7 @@ public:
             if (isStructuralZero(graph_.node(id).kind) && !node_overrides_.count(id))
                 continue;
             const uint32_t of = classOf(id);
-            addToEntry(id, of, priceOf(id, of));
+            addToEntry(id, of, scaled(id, priceOf(id, of)));
         }
         return std::move(table_);
     }
@@ -171,6 +173,16 @@ private:
                 return *item.asked[model];
         }
         return {};
+    }
+
+    Price scaled(NodeId id, Price price) const {
+        if (chain_.comm_scale == 1 || graph_.node(id).kind != NodeKind::Launch ||
+            price.provenance == Provenance::Missing)
+            return price;
+        price.note += fmt::format("{}{} ns × {} (comm_scale)", price.note.empty() ? "" : "; ", price.ns,
+                                  chain_.comm_scale);
+        price.ns = cut(std::llround(static_cast<double>(price.ns) * chain_.comm_scale));
+        return price;
     }
 
     void addToEntry(NodeId id, uint32_t of, Price price) {

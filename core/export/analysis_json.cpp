@@ -175,6 +175,7 @@ std::string writeAnalysisJson(const Analysis& analysis) {
                       {"version", kAnalysisJsonVersion},
                       {"graph", graphJson(analysis.after)},
                       {"settings", settingsJson(analysis.request.settings)},
+                      {"edits", editTexts(analysis.request.edits)},
                       {"costs", costsJson(*analysis.after.costs)},
                       {"schedule", scheduleJson(analysis)},
                       {"simulation",

@@ -146,7 +146,7 @@ SweepSteps sweepSteps(const ScheduleInput& input) {
 }
 
 Schedule runLatestSafeLaunch(const ScheduleInput& input) {
-    const GatherMoveSettings settings = gatherMoveSettings(input.settings);
+    const GatherMoveSettings settings = gatherMoveSettings(input);
     const std::vector<double> cost_ns = costsAsDouble(input.costs);
     const GatherCandidates candidates =
         findGatherCandidates(input.graph, input.collectives, cost_ns, settings);

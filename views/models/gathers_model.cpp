@@ -245,6 +245,8 @@ QString reasonText(BindingReason reason) {
         return GathersModel::tr("prefetch depth");
     case BindingReason::ProgramOrder:
         return GathersModel::tr("program order");
+    case BindingReason::ByHand:
+        return GathersModel::tr("placed by hand");
     case BindingReason::Invalid:
         return GathersModel::tr("order was dropped");
     }
