@@ -137,7 +137,7 @@ std::vector<Decision> sweepLatestSafeLaunch(const Graph& graph, std::span<const 
 
 SweepSteps sweepSteps(const ScheduleInput& input) {
     SweepSteps steps;
-    steps.settings = gatherMoveSettings(input.settings);
+    steps.settings = gatherMoveSettings(input);
     const std::vector<double> cost_ns = costsAsDouble(input.costs);
     const GatherCandidates candidates =
         findGatherCandidates(input.graph, input.collectives, cost_ns, steps.settings);

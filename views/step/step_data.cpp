@@ -81,8 +81,12 @@ std::shared_ptr<const StepData> StepData::build(SnapshotPtr snapshot) {
         return data;
     }
     const Program& program = data->program();
-    data->sweep = sweepSteps(
-        {*program.graph, *program.collectives, *program.costs, data->snapshot->request.settings, {}});
+    data->sweep = sweepSteps({*program.graph,
+                              *program.collectives,
+                              *program.costs,
+                              data->snapshot->request.settings,
+                              {},
+                              data->snapshot->request.edits});
     std::vector<Slice> slices;
     data->at_ns.push_back(0);
     for (NodeId id = 0; id < program.graph->size(); ++id) {

@@ -154,15 +154,20 @@ QString stepNote(const StepData& data) {
                             "other views is that of %1, which works otherwise.")
             .arg(QString::fromStdString(std::string(info ? info->name : shown.scheduler)));
     }
-    int elsewhere = 0;
+    int by_hand = 0, elsewhere = 0;
+    for (const Decision& decision : shown.decisions)
+        by_hand += decision.reason == BindingReason::ByHand ? 1 : 0;
     for (const Decision& decision : data.sweep.decisions) {
         const Decision* other = data.snapshot->decisionFor(decision.launch);
         elsewhere += other && other->target != decision.target ? 1 : 0;
     }
-    return elsewhere == 0 ? QString()
-                          : StepText::tr("%n launch(es) stand elsewhere in the schedule shown: they were "
-                                         "moved after the sweep.",
-                                         nullptr, elsewhere);
+    QStringList notes;
+    if (by_hand > 0)
+        notes += StepText::tr("%n launch(es) placed by hand have no step: the sweep works around them.",
+                              nullptr, by_hand);
+    if (elsewhere > 0)
+        notes += StepText::tr("%n launch(es) stand elsewhere in the schedule shown.", nullptr, elsewhere);
+    return notes.join(QLatin1Char(' '));
 }
 
 QString computeTip(const StepData& data, NodeId node, int claimed_by) {

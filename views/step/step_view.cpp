@@ -59,6 +59,7 @@ void StepView::build() {
     sentence_->setWordWrap(true);
     sentence_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    note_->setObjectName(QStringLiteral("stepNote"));
     note_->setWordWrap(true);
     note_->setForegroundRole(QPalette::PlaceholderText);
     for (QLabel* label : {title_, verdict_})
@@ -179,14 +180,18 @@ void StepView::walk(int by) {
     if (data_->size() == 0)
         return;
     setPlaying(false);
-    const auto last = static_cast<int>(data_->size()) - 1;
-    if (by > 0 && fill_ >= 1 && step_ < last) {
-        show(step_ + 1, data_->at(data_->step(static_cast<size_t>(step_) + 1).start) ==
-                                data_->at(data_->step(static_cast<size_t>(step_) + 1).end)
-                            ? 1
-                            : 0);
+    const auto walks = [&](int step) { // else there is nothing to fill
+        const SweepStep& item = data_->step(static_cast<size_t>(step));
+        return data_->at(item.start) > data_->at(item.end);
+    };
+    if (by > 0 && fill_ >= 1) {
+        if (step_ + 1 >= static_cast<int>(data_->size()))
+            return;
+        show(step_ + 1, walks(step_ + 1) ? 0 : 1);
         requestSelection();
-    } else if (by < 0 && fill_ <= 0 && step_ > 0) {
+    } else if (by < 0 && (fill_ <= 0 || !walks(step_))) {
+        if (step_ == 0)
+            return;
         show(step_ - 1, 1);
         requestSelection();
     } else {
