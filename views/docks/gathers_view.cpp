@@ -4,7 +4,9 @@
 #include "views/docks/data_table.h"
 #include "views/docks/filter_field.h"
 #include "views/docks/flow_layout.h"
+#include "views/timeline/launch_menu.h"
 
+#include <QMenu>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -66,7 +68,21 @@ GathersView::GathersView(QWidget* parent)
         emit selectionRequested(
             {Selection::Kind::Gather, model_->rows()[static_cast<size_t>(source.row())].name});
     });
+    connect(table_, &DataTable::menuOpening, this, &GathersView::addMenu);
     updateEmptyText();
+}
+
+/// The same changes by hand as on the timeline.
+void GathersView::addMenu(QMenu* menu, const QModelIndex& index) {
+    if (!snapshot())
+        return;
+    NodeId launch = kNoNode;
+    if (index.isValid()) {
+        const QModelIndex source = filter_->mapToSource(index);
+        const QString& name = model_->rows()[static_cast<size_t>(source.row())].name;
+        launch = snapshot()->after.graph->find(name.toStdString()).value_or(kNoNode);
+    }
+    addLaunchActions(*menu, *this, launch);
 }
 
 void GathersView::step(int by) {

@@ -225,13 +225,18 @@ private:
         const int64_t slack = std::llround(std::min(data_.sweep.settings.slack_ns, d.need_ns));
         const int64_t comm = std::llround(std::min(d.comm_ns, d.need_ns));
         const int64_t need = std::llround(d.need_ns);
-        using enum StepRole;
-        part(end - comm, end, scene_.need, Comm, StepText::tr("transfer"), NeedPartLabel);
-        part(end - need + slack, end - comm, scene_.need, Contention, StepText::tr("contention"),
-             NeedPartLabel);
-        stretch(end - need, end - need + slack, scene_.need, Slack);
-        if (d.verdict == Verdict::ComputeLimited && request_.fill >= 1)
-            stretch(end - need, end - std::llround(d.window_ns), scene_.need, Shortfall);
+        const bool is_short = d.verdict == Verdict::ComputeLimited && request_.fill >= 1;
+        const auto piece = [&](int64_t from, int64_t to, StepRole role, const QString& text) {
+            if (is_short) // its texts would lie on the hatch
+                stretch(from, to, scene_.need, role);
+            else
+                part(from, to, scene_.need, role, text, StepRole::NeedPartLabel);
+        };
+        piece(end - comm, end, StepRole::Comm, StepText::tr("transfer"));
+        piece(end - need + slack, end - comm, StepRole::Contention, StepText::tr("contention"));
+        stretch(end - need, end - need + slack, scene_.need, StepRole::Slack);
+        if (is_short)
+            stretch(end - need, end - std::llround(d.window_ns), scene_.need, StepRole::Shortfall);
         const double left = std::clamp(x(end - need), plot_.left(), plot_.right());
         const double right = std::clamp(x(end), plot_.left(), plot_.right());
         const QString text =

@@ -1,6 +1,7 @@
 #include "views/timeline/timeline_painter.h"
 
 #include "views/theme.h"
+#include "views/timeline/launch_painter.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -69,6 +70,7 @@ public:
         paths(SceneRole::Launch);
         paths(SceneRole::Wait);
         rects(SceneRole::Selected);
+        paintLaunchMarks(p_, scene_, theme_);
         for (const SceneText& item : scene_.texts) {
             if (inPlot(item.role))
                 text(item);
