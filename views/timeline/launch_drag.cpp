@@ -55,7 +55,7 @@ LaunchDrag::Place LaunchDrag::placeBeside(int steps) const {
 /// Of the positions at the boundary the last legal one: right in front of what takes time.
 LaunchDrag::Place LaunchDrag::placeOf(size_t index) const {
     const Boundary& item = boundaries_[index];
-    Place place{item.time_ns, std::clamp(range_.last, item.first, item.last), {}};
+    Place place{item.time_ns, std::clamp(range_.last, item.first, item.last), index, {}};
     if (item.last < range_.first)
         place.position = item.last;
     place.refusal = refusal(graph(), range_, place.position);
@@ -68,10 +68,6 @@ NodeId LaunchDrag::anchorAt(const Place& place) const {
             return order()[at];
     }
     return kNoNode;
-}
-
-bool LaunchDrag::changesNothing(const Place& place) const {
-    return withGroupAt(order(), group_, place.position) == order();
 }
 
 Edit LaunchDrag::edit(const Place& place, Edit::Kind kind) const {

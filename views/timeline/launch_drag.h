@@ -14,6 +14,7 @@ public:
     struct Place {
         int64_t time_ns = 0;
         uint32_t position = 0; ///< in the order shown: in front of the node that is there
+        size_t boundary = 0;
         std::string refusal;   ///< why the launch may not stand there; empty if it may
         bool legal() const { return refusal.empty(); }
     };
@@ -32,8 +33,8 @@ public:
     Place home() const { return placeBeside(0); }
     /// The node in front of which the launch stands then; it does not move along.
     NodeId anchorAt(const Place& place) const;
-    /// Whether the order would be the same.
-    bool changesNothing(const Place& place) const;
+    /// Whether the launch is at this boundary already.
+    bool changesNothing(const Place& place) const { return place.boundary == here_; }
     /// The move as an edit; `place` must be legal.
     Edit edit(const Place& place, Edit::Kind kind = Edit::Kind::Move) const;
     /// "in front of mm_37", or why not.

@@ -48,6 +48,8 @@ void addLaunchMarks(const TimelineData& data, const TimelineLayout& layout, cons
         last = x;
         add(*it);
     }
+    std::stable_partition(special.begin(), special.end(),
+                          [&](const LaunchPoint* point) { return !is_selected(point->collective); });
     for (const LaunchPoint* point : special)
         add(*point);
 }
