@@ -80,10 +80,10 @@ private:
         return view->canvas();
     }
 
-    /// Drags the fifth gather's launch over so many nodes of the compute stream.
+    /// Drags the last gather's launch over so many nodes of the compute stream.
     static void drag(TimelineCanvas& canvas, Document& document, int nodes) {
         const SnapshotPtr snapshot = document.snapshot();
-        const NodeId launch = snapshot->after.schedule->decisions[4].launch;
+        const NodeId launch = snapshot->after.schedule->decisions.back().launch;
         document.select({Selection::Kind::Gather,
                          QString::fromStdString(std::string(snapshot->after.graph->name(launch)))});
         const LaunchDrag model(snapshot, launch);
