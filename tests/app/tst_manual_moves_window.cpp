@@ -2,7 +2,6 @@
 // one changes nothing.
 #include "app/main_window.h"
 #include "fake_analysis.h"
-#include "support/test_data.h"
 #include "views/theme.h"
 #include "views/timeline/timeline_canvas.h"
 #include "views/timeline/timeline_view.h"
@@ -68,11 +67,8 @@ private:
     TimelineCanvas* open(MainWindow& window) {
         window.resize(1440, 900);
         window.show();
-        const auto graph = test::corpusPath("graphs/mlp4_fsdp8_joint.json");
-        const auto costs = test::corpusPath("costs/mlp4_fsdp8_joint.roofline.json");
-        if (!graph || !costs)
-            return nullptr;
-        window.openFiles({QString::fromStdString(*graph)}, {QString::fromStdString(*costs)});
+        const QString sample = QStringLiteral(GATHERSCOPE_SOURCE_DIR "/samples/mlp4_fsdp8_joint");
+        window.openFiles({sample + QStringLiteral(".json.gz")}, {sample + QStringLiteral(".roofline.json")});
         [&] { QTRY_VERIFY(window.document().snapshot()); }();
         auto* view = qobject_cast<TimelineView*>(window.workspace().view(QStringLiteral("timeline")));
         view->setShowSelectionNeighbourhood(false);

@@ -80,8 +80,9 @@ void GathersView::addMenu(QMenu* menu, const QModelIndex& index) {
     NodeId launch = kNoNode;
     if (index.isValid()) {
         const QModelIndex source = filter_->mapToSource(index);
-        const QString& name = model_->rows()[static_cast<size_t>(source.row())].name;
-        launch = snapshot()->after.graph->find(name.toStdString()).value_or(kNoNode);
+        const GathersModel::Row& row = model_->rows()[static_cast<size_t>(source.row())];
+        if (!row.in_flight) // the graph does not launch those
+            launch = snapshot()->after.graph->find(row.name.toStdString()).value_or(kNoNode);
     }
     addLaunchActions(*menu, *this, launch);
 }

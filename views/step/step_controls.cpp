@@ -79,9 +79,11 @@ void StepButton::paintEvent(QPaintEvent*) {
 
 StepControls::StepControls(QWidget* parent)
     : QWidget(parent), first_(new StepButton(StepButton::Sign::First, tr("First step"), tr("Home"), this)),
-      back_(new StepButton(StepButton::Sign::Back, tr("One step back"), tr("Left"), this)),
+      back_(new StepButton(StepButton::Sign::Back, tr("One step back"), tr("Left; one node: Shift+Left"),
+                           this)),
       play_(new StepButton(StepButton::Sign::Play, tr("Play"), tr("Space"), this)),
-      forward_(new StepButton(StepButton::Sign::Forward, tr("One step forward"), tr("Right"), this)),
+      forward_(new StepButton(StepButton::Sign::Forward, tr("One step forward"),
+                              tr("Right; one node: Shift+Right"), this)),
       last_(new StepButton(StepButton::Sign::Last, tr("Last step"), tr("End"), this)),
       slider_(new QSlider(Qt::Horizontal, this)), speed_(new QComboBox(this)), count_(new QLabel(this)) {
     auto* layout = new QHBoxLayout(this);

@@ -45,7 +45,7 @@ void addBucketActions(QMenu& menu, View& view, NodeId launch) {
 
 } // namespace
 
-void addLaunchActions(QMenu& menu, View& view, NodeId launch) {
+void addLaunchActions(QMenu& menu, View& view, NodeId launch, bool keys) {
     const SnapshotPtr snapshot = view.snapshot();
     if (!snapshot || !snapshot->after.graph)
         return;
@@ -55,16 +55,17 @@ void addLaunchActions(QMenu& menu, View& view, NodeId launch) {
             return std::any_of(edits.begin(), edits.end(),
                                [&](const Edit& edit) { return edit.kind == kind; });
         };
-        QAction* pin = menu.addAction(TimelineText::tr("Pin here\tP"), &view, [&view, snapshot, launch] {
-            emit view.editRequested(pinEdit(snapshot, launch));
-        });
+        QAction* pin =
+            menu.addAction(TimelineText::tr("Pin here") + (keys ? QStringLiteral("\tP") : QString()), &view,
+                           [&view, snapshot, launch] { emit view.editRequested(pinEdit(snapshot, launch)); });
         pin->setEnabled(!has(Edit::Kind::Pin));
         QAction* forbid = menu.addAction(
             TimelineText::tr("Forbid moving (leave at program order)"), &view,
             [&view, snapshot, launch] { emit view.editRequested(forbidEdit(*snapshot, launch)); });
         forbid->setEnabled(!has(Edit::Kind::Forbid));
-        QAction* remove =
-            menu.addAction(TimelineText::tr("Remove manual change\tDel"), &view, [&view, snapshot, launch] {
+        QAction* remove = menu.addAction(
+            TimelineText::tr("Remove manual change") + (keys ? QStringLiteral("\tDel") : QString()), &view,
+            [&view, snapshot, launch] {
                 emit view.requestRequested(withoutHand(*snapshot, launch),
                                            TimelineText::tr("Take back manual change"));
             });

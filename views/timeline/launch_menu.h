@@ -8,7 +8,7 @@ class QMenu;
 namespace gs {
 
 /// Adds the actions for a launch of `view`'s scheduled program; kNoNode: only what concerns all. They emit
-/// the view's signals.
-void addLaunchActions(QMenu& menu, View& view, NodeId launch);
+/// the view's signals. `keys`: the view knows the keys, which are shown then.
+void addLaunchActions(QMenu& menu, View& view, NodeId launch, bool keys = false);
 
 } // namespace gs

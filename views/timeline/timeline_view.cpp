@@ -26,7 +26,7 @@ TimelineView::TimelineView(QWidget* parent) : View(parent), canvas_(new Timeline
         emit requestRequested(withoutHand(*snapshot(), launch), tr("Take back manual change"));
     });
     connect(canvas_, &TimelineCanvas::menuOpening, this,
-            [this](QMenu* menu, NodeId launch) { addLaunchActions(*menu, *this, launch); });
+            [this](QMenu* menu, NodeId launch) { addLaunchActions(*menu, *this, launch, true); });
 }
 
 void TimelineView::snapshotChanged() {

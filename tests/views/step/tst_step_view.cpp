@@ -1,6 +1,5 @@
 // The step-through: what it says and draws for a step, and everything a person can do with it.
-// GATHERSCOPE_PICTURES=DIR keeps pictures for a person to look at.
-#include "../docks/dock_test.h"
+#include "step_test.h"
 #include "views/step/step_canvas.h"
 #include "views/step/step_controls.h"
 #include "views/step/step_text.h"
@@ -11,26 +10,12 @@
 #include "support/test_data.h"
 
 #include <QComboBox>
-#include <QDir>
 #include <QLabel>
 #include <QSlider>
 
 using namespace gs;
 
 namespace {
-
-AnalysisPtr analyse(const std::string& name, const std::string& costs) {
-    const auto graph = test::corpusPath("graphs/" + name + ".json");
-    const auto table = test::corpusPath("costs/" + name + "." + costs + ".json");
-    if (!graph || !table)
-        return nullptr;
-    AnalysisRequest request;
-    request.graph_file = *graph;
-    request.cost_files = {*table};
-    Analyser analyser;
-    Result<AnalysisPtr> result = analyser.analyse(request, {});
-    return result ? result.value() : nullptr;
-}
 
 AnalysisPtr withoutGathers() {
     auto analysis = std::make_shared<Analysis>(*test::sampleAnalysis());
@@ -44,17 +29,6 @@ AnalysisPtr withoutGathers() {
     after.schedule = std::make_shared<Schedule>();
     return analysis;
 }
-
-/// A shown view of the sample that is answered as the document does.
-struct Shown {
-    AnalysisPtr analysis = test::sampleAnalysis();
-    StepView view;
-    test::Asked asked{view};
-    Shown() {
-        view.setSnapshot(analysis);
-        test::showAt(view, 1000, 420);
-    }
-};
 
 } // namespace
 
@@ -78,9 +52,6 @@ private slots:
     void zoom();
     void otherScheduler();
     void handEdits();
-    void largest();
-    void pictures_data();
-    void pictures();
 
 private:
     test::IsolatedSettings settings_;
@@ -115,7 +86,7 @@ void TestStepView::hiddenViewWaits() {
 }
 
 void TestStepView::keys() {
-    Shown shown;
+    test::Shown shown;
     StepView& view = shown.view;
     QCOMPARE(view.step(), 0);
     QTest::keyClick(view.canvas(), Qt::Key_Right);
@@ -138,7 +109,7 @@ void TestStepView::keys() {
 }
 
 void TestStepView::buttonsAndSlider() {
-    Shown shown;
+    test::Shown shown;
     StepView& view = shown.view;
     const auto press = [&](StepButton::Sign sign) {
         QTest::mouseClick(view.controls()->button(sign), Qt::LeftButton);
@@ -168,7 +139,7 @@ void TestStepView::buttonsAndSlider() {
 }
 
 void TestStepView::clicks() {
-    Shown shown;
+    test::Shown shown;
     StepView& view = shown.view;
     view.goTo(5);
     const StepScene& scene = view.canvas()->scene();
@@ -195,7 +166,7 @@ void TestStepView::clicks() {
 }
 
 void TestStepView::selectionIsShared() {
-    Shown shown;
+    test::Shown shown;
     StepView& view = shown.view;
     const Graph& graph = *shown.analysis->after.graph;
     const NodeId launch = test::launchOf(*shown.analysis, "layers.1.feed_forward.w3.weight");
@@ -219,7 +190,7 @@ void TestStepView::selectionIsShared() {
 }
 
 void TestStepView::keepsItsGather() {
-    Shown shown;
+    test::Shown shown;
     StepView& view = shown.view;
     view.goTo(7);
     const Selection gather = view.data().selectionFor(7);
@@ -231,7 +202,7 @@ void TestStepView::keepsItsGather() {
 }
 
 void TestStepView::sentences() {
-    Shown shown;
+    test::Shown shown;
     const StepData& data = shown.view.data();
     int carried = 0;
     for (size_t i = 0; i < data.size(); ++i) {
@@ -258,7 +229,7 @@ void TestStepView::sentences() {
 }
 
 void TestStepView::play() {
-    Shown shown;
+    test::Shown shown;
     StepView& view = shown.view;
     view.controls()->speedBox()->setCurrentIndex(view.controls()->speedBox()->count() - 1);
     QCOMPARE(view.controls()->speed(), 8.0);
@@ -287,7 +258,7 @@ void TestStepView::play() {
 
 /// Shift and arrows: every sum of the walk is shown once, forwards and backwards.
 void TestStepView::nodeByNode() {
-    Shown shown;
+    test::Shown shown;
     StepView& view = shown.view;
     const StepData& data = view.data();
     std::vector<std::pair<int, double>> seen;
@@ -318,7 +289,7 @@ void TestStepView::nodeByNode() {
 
 /// With carry on, what hidden gathers use up are stretches as long as their needs that never overlap.
 void TestStepView::claimsTileTheProgram() {
-    Shown shown;
+    test::Shown shown;
     const StepData& data = shown.view.data();
     for (size_t i = 0; i < data.size(); ++i) {
         const TimeRange claim = data.claim(i);
@@ -333,7 +304,7 @@ void TestStepView::claimsTileTheProgram() {
 }
 
 void TestStepView::needAndWindowOnOneScale() {
-    Shown shown;
+    test::Shown shown;
     for (int step = 0; step < int(shown.view.data().size()); ++step) {
         shown.view.goTo(step);
         const Decision& decision = shown.view.data().decision(size_t(step));
@@ -354,7 +325,7 @@ void TestStepView::needAndWindowOnOneScale() {
 }
 
 void TestStepView::everyLaunchCanBeHit() {
-    Shown shown;
+    test::Shown shown;
     shown.view.goTo(4);
     const StepScene& scene = shown.view.canvas()->scene();
     QVERIFY(scene.marks.size() > 3);
@@ -368,7 +339,7 @@ void TestStepView::everyLaunchCanBeHit() {
 }
 
 void TestStepView::zoom() {
-    Shown shown;
+    test::Shown shown;
     StepCanvas& canvas = *shown.view.canvas();
     shown.view.goTo(4);
     const TimeRange page = canvas.range();
@@ -393,7 +364,7 @@ void TestStepView::zoom() {
 }
 
 void TestStepView::otherScheduler() {
-    Shown shown;
+    test::Shown shown;
     test::SampleOptions options;
     options.scheduler = "just-in-time";
     shown.view.setSnapshot(test::sampleAnalysis(options));
@@ -410,11 +381,8 @@ void TestStepView::otherScheduler() {
 
 /// What is placed by hand is no candidate: the other gathers' steps are those of the schedule shown.
 void TestStepView::handEdits() {
-    const auto path = test::corpusPath("graphs/mlp4_fsdp8_joint.json");
-    if (!path)
-        return;
     AnalysisRequest request;
-    request.graph_file = *path;
+    request.graph_file = GATHERSCOPE_SOURCE_DIR "/samples/mlp4_fsdp8_joint.json.gz";
     Analyser analyser;
     const AnalysisPtr plain = analyser.analyse(request, {}).value();
     Edit edit;
@@ -427,73 +395,6 @@ void TestStepView::handEdits() {
     QVERIFY(view.note().contains("placed by hand"));
     QVERIFY(!view.note().contains("elsewhere"));
     QCOMPARE(view.data().stepOf({Selection::Kind::Gather, QString::fromStdString(edit.node)}), -1);
-}
-
-void TestStepView::largest() {
-    const AnalysisPtr analysis = analyse("llama3_405b_fsdp64_joint", "commlight");
-    if (!analysis)
-        return;
-    StepView view;
-    view.setSnapshot(analysis);
-    QElapsedTimer timer;
-    timer.start();
-    test::showAt(view, 1400, 400);
-    qInfo("prepared and shown in %lld ms", static_cast<long long>(timer.elapsed()));
-    const int steps = int(view.data().size());
-    QVERIFY(steps > 800);
-    timer.restart();
-    for (int i = 0; i < 20; ++i) {
-        view.goTo(i * steps / 20);
-        QVERIFY(!view.grab().isNull());
-    }
-    qInfo("a step painted in %lld ms", static_cast<long long>(timer.elapsed() / 20));
-    // Only what is visible is drawn.
-    QVERIFY(view.canvas()->scene().rects.size() < 3000);
-}
-
-void TestStepView::pictures_data() {
-    QTest::addColumn<QString>("graph");
-    QTest::addColumn<QString>("costs");
-    QTest::newRow("8b") << "llama3_8b_fsdp64_joint"
-                        << "commlight";
-    QTest::newRow("mlp4") << "mlp4_fsdp8_joint"
-                          << "roofline";
-}
-
-void TestStepView::pictures() {
-    QFETCH(QString, graph);
-    QFETCH(QString, costs);
-    const QString folder = qEnvironmentVariable("GATHERSCOPE_PICTURES");
-    const AnalysisPtr analysis = analyse(graph.toStdString(), costs.toStdString());
-    if (!analysis)
-        return;
-    for (const bool dark : folder.isEmpty() ? std::vector{false} : std::vector{false, true}) {
-        Theme::apply(dark);
-        for (const QSize size : {QSize(1380, 390), QSize(1600, 900), QSize(760, 420)}) {
-            StepView view;
-            view.setAutoFillBackground(true);
-            QPalette palette = view.palette();
-            palette.setColor(QPalette::Window, Theme::current().panel);
-            view.setPalette(palette);
-            view.setSnapshot(analysis);
-            test::showAt(view, size.width(), size.height());
-            const int steps = static_cast<int>(view.data().size());
-            for (const int step : {0, 1, 2, 3, steps / 3, steps - 40, steps - 2, steps - 1}) {
-                if (step < 0 || step >= steps)
-                    continue;
-                view.goTo(step);
-                QTest::qWait(1); // the layout follows the texts
-                QVERIFY(!view.grab().isNull());
-                if (!folder.isEmpty())
-                    QVERIFY(view.grab().save(
-                        QDir(folder).filePath(QStringLiteral("step-%1-%2-%3-%4.png")
-                                                  .arg(QLatin1String(QTest::currentDataTag()))
-                                                  .arg(size.width())
-                                                  .arg(step)
-                                                  .arg(dark ? "dark" : "light"))));
-            }
-        }
-    }
 }
 
 QTEST_MAIN(TestStepView)

@@ -6,8 +6,6 @@
 #include "views/timeline/timeline_canvas.h"
 #include "views/timeline/timeline_view.h"
 
-#include "support/test_data.h"
-
 #include <QApplication>
 #include <QDir>
 #include <QMenu>
@@ -19,16 +17,18 @@ using namespace gs;
 
 namespace {
 
-AnalysisRequest requestFor(const std::string& name, const std::string& costs) {
+/// A sample of the repository: it is always at hand.
+AnalysisRequest sample(const std::string& name, const std::string& costs) {
+    const std::string folder = std::string(GATHERSCOPE_SOURCE_DIR) + "/samples/" + name;
     AnalysisRequest request;
-    request.graph_file = test::corpusPath("graphs/" + name + ".json").value_or("");
-    request.cost_files = {test::corpusPath("costs/" + name + "." + costs + ".json").value_or("")};
+    request.graph_file = folder + ".json.gz";
+    request.cost_files = {folder + "." + costs + ".json"};
     return request;
 }
 
 /// A shown view whose edits are analysed as the document does it.
 struct Shown {
-    Shown() : Shown(requestFor("mlp4_fsdp8_joint", "roofline")) {}
+    Shown() : Shown(sample("mlp4_fsdp8_joint", "roofline")) {}
     explicit Shown(AnalysisRequest request, QSize size = {1400, 420}) {
         QObject::connect(&view, &View::selectionRequested, &view,
                          [this](const Selection& selection) { view.setSelection(selection); });
@@ -105,7 +105,9 @@ class TestLaunchDrag : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { Theme::apply(false); }
-    void init() { QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!This plugin does not support)"))); }
+    void init() {
+        QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!This plugin does not support)")));
+    }
 
     void marksCanBeHit() {
         Shown shown;
@@ -365,11 +367,9 @@ private slots:
 
     void pictures() {
         const QString folder = qEnvironmentVariable("GATHERSCOPE_PICTURES");
-        const bool big = test::corpusPath("graphs/llama3_8b_fsdp64_joint.json").has_value();
         for (const bool dark : folder.isEmpty() ? std::vector{false} : std::vector{false, true}) {
             Theme::apply(dark);
-            Shown shown(big ? requestFor("llama3_8b_fsdp64_joint", "commlight")
-                            : requestFor("mlp4_fsdp8_joint", "roofline"));
+            Shown shown(sample("llama3_8b_fsdp64_joint", "commlight"));
             const size_t middle = shown.snapshot->after.schedule->decisions.size() / 4;
             for (const size_t at : {middle - 4, middle - 2, middle + 2}) {
                 Edit edit = forbidEdit(*shown.snapshot, shown.launch(at));
