@@ -1,6 +1,7 @@
 #include "views/step/step_painter.h"
 
 #include "views/theme.h"
+#include "views/timeline/blend.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -13,20 +14,6 @@ namespace gs {
 namespace {
 
 constexpr qsizetype kLeastChars = 4; ///< a label cut to fewer says nothing
-
-QColor faded(QColor color, double alpha) {
-    color.setAlphaF(static_cast<float>(color.alphaF() * alpha));
-    return color;
-}
-
-/// `share` of one colour over another, opaque.
-QColor mixed(const QColor& over, const QColor& under, double share) {
-    const auto channel = [&](int a, int b) {
-        return static_cast<int>(std::lround(a * share + b * (1 - share)));
-    };
-    return {channel(over.red(), under.red()), channel(over.green(), under.green()),
-            channel(over.blue(), under.blue())};
-}
 
 class StepPainter {
 public:

@@ -1,5 +1,5 @@
-// What a person can change by hand about a launch, and what was changed: choices for menus and keys. Qt-free
-// but for the snapshot; whether a place is legal is the core's.
+// What a person can change by hand about a launch, and what was changed: choices for menus and keys. Whether
+// a place is legal is the core's.
 #pragma once
 
 #include "views/view.h"

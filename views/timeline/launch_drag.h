@@ -15,7 +15,7 @@ public:
         int64_t time_ns = 0;
         uint32_t position = 0; ///< in the order shown: in front of the node that is there
         size_t boundary = 0;
-        std::string refusal;   ///< why the launch may not stand there; empty if it may
+        std::string refusal; ///< why the launch may not stand there; empty if it may
         bool legal() const { return refusal.empty(); }
     };
 

@@ -1,6 +1,7 @@
 #include "views/timeline/launch_painter.h"
 
 #include "views/theme.h"
+#include "views/timeline/blend.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -12,11 +13,6 @@ namespace {
 
 constexpr double kMarkHeight = 7;
 constexpr double kBubbleMargin = 8;
-
-QColor faded(QColor color, double alpha) {
-    color.setAlphaF(static_cast<float>(color.alphaF() * alpha));
-    return color;
-}
 
 QPolygonF triangle(const QPointF& tip, double size) {
     return {tip, tip + QPointF(-0.62 * size, -size), tip + QPointF(0.62 * size, -size)};
