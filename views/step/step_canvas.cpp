@@ -166,11 +166,15 @@ int StepCanvas::stepAt(const QPointF& position) const {
     return static_cast<int>(best);
 }
 
+int StepCanvas::claimOf(NodeId node) const {
+    return data_->claimOver({data_->at(node), data_->at(node + 1)}, step_ + 1);
+}
+
 QString StepCanvas::tipAt(const QPointF& position) const {
     if (const int step = stepAt(position); step >= 0)
         return gatherTip(*data_, static_cast<size_t>(step));
     if (const StepRect* block = scene().computeAt(position))
-        return computeTip(*data_, block->node, data_->claimAt(data_->at(block->node), step_ + 1));
+        return computeTip(*data_, block->node, claimOf(block->node));
     return {};
 }
 

@@ -50,6 +50,7 @@ protected:
 private:
     void invalidate();
     int stepAt(const QPointF& position) const;
+    int claimOf(NodeId node) const;
     QString tipAt(const QPointF& position) const;
 
     StepDataPtr data_;

@@ -77,7 +77,8 @@ std::shared_ptr<const StepData> StepData::build(SnapshotPtr snapshot) {
     auto data = std::make_shared<StepData>();
     data->snapshot = std::move(snapshot);
     if (!data->snapshot || !data->snapshot->after.graph) {
-        data->message = StepText::tr("No graph is open.");
+        data->message =
+            StepText::tr("No graph is open.\nOpen one to step through the sweep, gather by gather.");
         return data;
     }
     const Program& program = data->program();
@@ -171,9 +172,10 @@ double StepData::nextFill(size_t index, double fill, int by) const {
     return by > 0 ? 1 : before;
 }
 
-int StepData::claimAt(int64_t time_ns, size_t limit) const {
+int StepData::claimOver(TimeRange range, size_t limit) const {
     for (size_t i = std::min(limit, size()); i-- > 0;) {
-        if (claim(i).contains(time_ns))
+        const TimeRange item = claim(i);
+        if (item.length() > 0 && range.overlaps(item.begin_ns, item.end_ns))
             return static_cast<int>(i);
     }
     return -1;

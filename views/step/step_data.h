@@ -44,8 +44,9 @@ struct StepData {
     double found(size_t index, double fill) const;
     /// `fill` after one more (+1) or one less (−1) of the walked nodes.
     double nextFill(size_t index, double fill, int by) const;
-    /// Step whose claim covers a time, among those before `limit`; -1 if none does.
-    int claimAt(int64_t time_ns, size_t limit) const;
+    /// The last step before `limit` whose claim touches a range, which is that of the leftmost claim; -1 if
+    /// none does.
+    int claimOver(TimeRange range, size_t limit) const;
 };
 
 using StepDataPtr = std::shared_ptr<const StepData>;

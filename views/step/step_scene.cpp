@@ -173,19 +173,17 @@ private:
     void computeText(StepRect block, const SliceRun& run, const QString& text) {
         if (block.rect.width() < kLeastLabelPx * s_)
             return;
-        const auto used = [&](int64_t time) { return data_.claimAt(time, request_.step); };
         const int64_t left = std::max(run.start_ns, request_.range.begin_ns);
-        const int first = used(left);
-        const int last = used(run.end_ns - 1);
-        if (first < 0 && last >= 0) { // the rest of the node is free, its end is used up
-            const double border = x(data_.claim(static_cast<size_t>(last)).begin_ns);
-            if (border - block.rect.left() >= 2 * kLeastLabelPx * s_) {
-                block.rect.setRight(border);
+        const int claim = data_.claimOver({left, run.end_ns}, request_.step);
+        const int64_t border = claim < 0 ? run.end_ns : data_.claim(static_cast<size_t>(claim)).begin_ns;
+        if (claim >= 0 && border > left) { // the node is free up to there
+            if (x(border) - block.rect.left() >= 2 * kLeastLabelPx * s_) {
+                block.rect.setRight(x(border));
                 return label(block, text, StepRole::ComputeLabel);
             }
-            block.rect.setLeft(border);
+            block.rect.setLeft(x(border));
         }
-        label(block, text, first < 0 && last < 0 ? StepRole::ComputeLabel : StepRole::UsedLabel);
+        label(block, text, claim < 0 ? StepRole::ComputeLabel : StepRole::UsedLabel);
     }
 
     void addClaims() {

@@ -81,13 +81,14 @@ QString foundSentence(const StepData& data, size_t index) {
 
 QString leftOverSentence(const StepData& data, size_t index) {
     const double left = data.step(index).left_over_ns;
-    if (left < 1)
+    if (left < 1 || index + 1 >= data.size())
         return {};
-    if (index + 1 < data.size() && data.decision(index + 1).carry_in_ns > 0)
+    if (data.decision(index + 1).carry_in_ns > 0)
         return StepText::tr(" %1 are carried to %2.").arg(stepTime(left), stepGather(data, index + 1));
     if (!data.sweep.settings.carry)
         return StepText::tr(" %1 are left over and lost: carry is off.").arg(stepTime(left));
-    return {};
+    return StepText::tr(" %1 are left over: %2 launches before them and cannot use them.")
+        .arg(stepTime(left), stepGather(data, index + 1));
 }
 
 QString moveSentence(const StepData& data, size_t index) {

@@ -17,6 +17,7 @@ private slots:
     void init() { Theme::apply(false); }
     void largest();
     void vectorPicture();
+    void states();
     void pictures_data();
     void pictures();
 
@@ -64,6 +65,36 @@ void TestStepPictures::vectorPicture() {
     QFile file(QDir(folder).filePath(QStringLiteral("step.svg")));
     if (!folder.isEmpty())
         QVERIFY(file.open(QIODevice::WriteOnly) && file.write(buffer.data()) > 0);
+}
+
+/// Under way, beside another scheduler, with nothing to show.
+void TestStepPictures::states() {
+    const QString folder = qEnvironmentVariable("GATHERSCOPE_PICTURES");
+    StepView view;
+    view.setAutoFillBackground(true);
+    QPalette palette = view.palette();
+    palette.setColor(QPalette::Window, Theme::current().panel);
+    view.setPalette(palette);
+    test::showAt(view, 1200, 420);
+    const auto save = [&](const char* name) {
+        QTest::qWait(1);
+        const QPixmap picture = view.grab();
+        QVERIFY(!picture.isNull());
+        if (!folder.isEmpty())
+            QVERIFY(picture.save(QDir(folder).filePath(QStringLiteral("step-state-%1.png").arg(name))));
+    };
+    save("empty");
+    test::SampleOptions options;
+    options.layers = 6;
+    view.setSnapshot(test::sampleAnalysis(options));
+    view.goTo(3);
+    for (int i = 0; i < 3; ++i)
+        view.walk(1);
+    QVERIFY(view.fill() < 1);
+    save("walking");
+    options.scheduler = "just-in-time";
+    view.setSnapshot(test::sampleAnalysis(options));
+    save("other");
 }
 
 void TestStepPictures::pictures_data() {

@@ -60,7 +60,7 @@ private:
 void TestStepView::emptyTexts() {
     StepView view;
     test::showAt(view, 900, 400);
-    QCOMPARE(view.data().message, QStringLiteral("No graph is open."));
+    QVERIFY(view.data().message.startsWith("No graph is open."));
     QVERIFY(!view.controls()->isVisible());
     for (const Qt::Key key :
          {Qt::Key_Space, Qt::Key_Right, Qt::Key_Left, Qt::Key_Home, Qt::Key_End, Qt::Key_Plus})
@@ -73,7 +73,7 @@ void TestStepView::emptyTexts() {
     view.setSnapshot(test::sampleAnalysis());
     QVERIFY(view.controls()->isVisible());
     view.setSnapshot(nullptr);
-    QCOMPARE(view.data().message, QStringLiteral("No graph is open."));
+    QVERIFY(view.data().message.startsWith("No graph is open."));
 }
 
 void TestStepView::hiddenViewWaits() {
