@@ -12,8 +12,8 @@ namespace gs::test {
 
 /// A file of costs with everything that was said about it.
 struct LoadedCosts {
-    Result<CostModelPtr> model;
     Diagnostics diagnostics;
+    Result<CostModelPtr> model;
 
     explicit LoadedCosts(const std::string& path, const JobContext& job = {})
         : model(loadCostFile(path, diagnostics, job)) {}

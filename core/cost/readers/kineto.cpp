@@ -64,6 +64,8 @@ public:
             return Error{"cancelled", "cancelled", {}, ""};
         if (!finished)
             noteStop();
+        if (out_.stopped.empty())
+            out_.stopped_at = {path_, 1, 1};
         if (!found_events_)
             return Error{"not-a-trace",
                          fmt::format("{}:{}:{}: no list of trace events: {}", path_, out_.stopped_at.line,

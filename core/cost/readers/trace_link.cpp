@@ -257,12 +257,30 @@ private:
             summary.has_ops = summary.has_ops || !range.annotation;
             summary.has_shapes = summary.has_shapes || (!range.annotation && range.signature != kEmptyString);
         }
+        countLaunchedOnly();
         summary.comm_streams = streamNames(communication_);
         summary.compute_streams = streamNames(compute_);
         const Overlap overlap = measureOverlap(communication_, compute_, events_.streams);
         summary.comm_ns = overlap.first_ns;
         summary.compute_ns = overlap.second_ns;
         summary.overlap_ns = overlap.both_ns;
+    }
+
+    /// Operators of collectives without device work: a window of a longer trace cuts them apart.
+    void countLaunchedOnly() {
+        std::set<uint32_t> with_work;
+        for (const CommWork& item : comm_work_)
+            with_work.insert(item.call);
+        for (uint32_t i = 0; i < events_.ranges.size() && !events_.work.empty(); ++i) {
+            const NameFacts& facts = name(events_.ranges[i].name);
+            if (facts.kind == CollectiveKind::None || events_.ranges[i].annotation || with_work.count(i) > 0)
+                continue;
+            bool outermost = true;
+            for (uint32_t at = index_.parent(i); at != kNoRange && outermost; at = index_.parent(at))
+                outermost = name(events_.ranges[at].name).kind == CollectiveKind::None;
+            if (outermost)
+                ++out_.summary.launched_only[std::string(collectiveKindName(plainKind(facts.kind)))];
+        }
     }
 
     std::vector<std::string> streamNames(const std::vector<Stretch>& items) const {

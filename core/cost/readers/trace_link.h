@@ -48,12 +48,13 @@ struct TraceSummary {
     std::vector<std::string> compute_streams;
     int64_t comm_ns = 0; ///< unions
     int64_t compute_ns = 0;
-    int64_t overlap_ns = 0;     ///< part of comm_ns beside compute of the same device
-    size_t early_kernels = 0;   ///< begin before the call that launched them: clock skew of the profiler
-    int64_t earliest_ns = 0;    ///< by how much at most
-    size_t without_launch = 0;  ///< kernels whose launch is not in the file
-    size_t without_op = 0;      ///< compute kernels that belong to no operator
-    size_t annotated_only = 0;  ///< collectives known from an annotation only
+    int64_t overlap_ns = 0;    ///< part of comm_ns beside compute of the same device
+    size_t early_kernels = 0;  ///< begin before the call that launched them: clock skew of the profiler
+    int64_t earliest_ns = 0;   ///< by how much at most
+    size_t without_launch = 0; ///< kernels whose launch is not in the file
+    size_t without_op = 0;     ///< compute kernels that belong to no operator
+    std::map<std::string, size_t> launched_only; ///< kinds of operators whose kernels are not in the file
+    size_t annotated_only = 0;                   ///< collectives known from an annotation only
     size_t group_conflicts = 0; ///< collectives whose stated group size contradicts their sizes or ranks
     bool has_ops = false;
     bool has_shapes = false;

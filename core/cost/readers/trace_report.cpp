@@ -95,6 +95,11 @@ private:
         if (!summary_.comm_kinds.count("all_gather") && (summary_.kernels > 0 || summary_.annotated_only > 0))
             add(Severity::Info, "no-gathers", "there is no all-gather in the trace",
                 "gathers of the graph get no time from it");
+        if (!summary_.launched_only.empty())
+            add(Severity::Info, "kernels-outside",
+                fmt::format("collectives are launched whose kernels are not in the trace: {}",
+                            countsText(summary_.launched_only)),
+                "record whole steps, and let the device finish before the profiler stops");
         if (const auto unknown = summary_.comm_kinds.find("unknown"); unknown != summary_.comm_kinds.end())
             add(Severity::Info, "unknown-collectives",
                 fmt::format(

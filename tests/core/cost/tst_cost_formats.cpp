@@ -62,23 +62,27 @@ std::string nsysExport(bool text_names) {
         "INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName {0});"
         "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, \"end\" INTEGER, globalTid INTEGER, "
         "correlationId INTEGER, nameId INTEGER);"
-        "CREATE TABLE NVTX_EVENTS(start INTEGER, \"end\" INTEGER, eventType INTEGER, text TEXT, textId INTEGER, "
+        "CREATE TABLE NVTX_EVENTS(start INTEGER, \"end\" INTEGER, eventType INTEGER, text TEXT, textId "
+        "INTEGER, "
         "globalTid INTEGER);",
         names);
-    sql += "INSERT INTO StringIds VALUES (1,'gemm'),(2,'ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage)'),"
+    sql += "INSERT INTO StringIds VALUES "
+           "(1,'gemm'),(2,'ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage)'),"
            "(3,'ncclAllGather');";
     for (int64_t process : {5, 6}) {
         const int64_t pid = process * 0x1000000;
         const int64_t at = process * 100000;
-        sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({},{},{},7,1,{},{});", at + 100, at + 1300,
-                           process - 5, pid, name(1, "gemm"));
-        sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({},{},{},20,2,{},{});", at + 5000, at + 9000,
-                           process - 5, pid, name(2, "ncclDevKernel_AllGather_RING_LL(x)"));
-        sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({0},{0}+5,{1},1,0),({2},{2}+5,{1},2,0);",
-                           at + 50, pid + 9, at + 4000);
-        sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES ({},{},59,'aten::mm, seq = 3, sizes = [[8, 4], [4, 2]]',NULL,"
-                           "{}),({},{},59,NULL,3,{}),({},NULL,59,'open',NULL,{});",
-                           at + 40, at + 60, pid + 9, at + 3900, at + 4100, pid + 9, at, pid + 9);
+        sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({},{},{},7,1,{},{});", at + 100,
+                           at + 1300, process - 5, pid, name(1, "gemm"));
+        sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({},{},{},20,2,{},{});", at + 5000,
+                           at + 9000, process - 5, pid, name(2, "ncclDevKernel_AllGather_RING_LL(x)"));
+        sql += fmt::format(
+            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({0},{0}+5,{1},1,0),({2},{2}+5,{1},2,0);",
+            at + 50, pid + 9, at + 4000);
+        sql += fmt::format(
+            "INSERT INTO NVTX_EVENTS VALUES ({},{},59,'aten::mm, seq = 3, sizes = [[8, 4], [4, 2]]',NULL,"
+            "{}),({},{},59,NULL,3,{}),({},NULL,59,'open',NULL,{});",
+            at + 40, at + 60, pid + 9, at + 3900, at + 4100, pid + 9, at, pid + 9);
     }
     return sql;
 }
@@ -100,8 +104,8 @@ private slots:
         const LoadedCosts loaded = load("collectives.table");
         QVERIFY2(loaded.ok(), loaded.errorCode().c_str());
         CostGraph g;
-        const auto rows = {std::pair("exact", kMib), std::pair("between", kMib * 3 / 2), std::pair("small", kMib / 16),
-                           std::pair("large", 16 * kMib)};
+        const auto rows = {std::pair("exact", kMib), std::pair("between", kMib * 3 / 2),
+                           std::pair("small", kMib / 16), std::pair("large", 16 * kMib)};
         std::vector<NodeId> waits;
         for (const auto& [name, bytes] : rows)
             waits.push_back(g.gather(name, bytes / 2));
@@ -132,9 +136,10 @@ private slots:
 
     /// Case 19: every table, and what its about.md says.
     void case19Tables() {
-        for (const auto& [name, group, ns] :
-             {std::tuple("input_colls8_8.table", "0", int64_t{239700}), std::tuple("input_colls8_8.table", "1", int64_t{49500}),
-              std::tuple("input_colls16_8.table", "0", int64_t{-1}), std::tuple("input_colls32_8.table", "0", int64_t{-1})}) {
+        for (const auto& [name, group, ns] : {std::tuple("input_colls8_8.table", "0", int64_t{239700}),
+                                              std::tuple("input_colls8_8.table", "1", int64_t{49500}),
+                                              std::tuple("input_colls16_8.table", "0", int64_t{-1}),
+                                              std::tuple("input_colls32_8.table", "0", int64_t{-1})}) {
             const auto path = test::casePath(std::string("19-comm-estimate-tables/") + name);
             if (!path)
                 return;
@@ -224,9 +229,10 @@ private slots:
                 if (!entry || entry->provenance == Provenance::Missing)
                     continue;
                 ++nodes;
-                QVERIFY2(second.entry(id) && second.ns(id) == first.ns(id),
-                         fmt::format("{}: {} is {} ns, was {} ns", name, entry->label, second.ns(id), first.ns(id))
-                             .c_str());
+                QVERIFY2(
+                    second.entry(id) && second.ns(id) == first.ns(id),
+                    fmt::format("{}: {} is {} ns, was {} ns", name, entry->label, second.ns(id), first.ns(id))
+                        .c_str());
                 QCOMPARE(second.entry(id)->provenance, Provenance::Imported);
             }
         }
@@ -261,21 +267,25 @@ private slots:
     }
 
     void nsysWithoutKernels() {
-        const Database none("none.sqlite", "CREATE TABLE StringIds(id INTEGER, value TEXT); CREATE TABLE other(x);");
+        const Database none("none.sqlite",
+                            "CREATE TABLE StringIds(id INTEGER, value TEXT); CREATE TABLE other(x);");
         const LoadedCosts loaded(none.path);
         QCOMPARE(loaded.errorCode(), std::string("no-kernel-table"));
-        QVERIFY2(contains(loaded.model.error().message, "StringIds, other"), loaded.model.error().message.c_str());
+        QVERIFY2(contains(loaded.model.error().message, "StringIds, other"),
+                 loaded.model.error().message.c_str());
         QVERIFY(contains(loaded.model.error().hint, "--trace=cuda"));
-        const Database renamed("renamed.sqlite",
-                               "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(start, \"end\", shortName); INSERT "
-                               "INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (1, 5, 'ncclKernel_AllReduce_x(y)');");
+        const Database renamed(
+            "renamed.sqlite",
+            "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL(start, \"end\", shortName); INSERT "
+            "INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (1, 5, 'ncclKernel_AllReduce_x(y)');");
         QVERIFY(contains(LoadedCosts(renamed.path).message("trace-summary"), "1 × ncclKernel_AllReduce_x"));
         const std::string bytes = test::readAll(renamed.path);
         const std::string cut = temporary("cut.sqlite");
         for (size_t length : {size_t(16), size_t(100), size_t(1000), size_t(5000), bytes.size() - 1}) {
             std::ofstream(cut, std::ios::binary) << bytes.substr(0, length);
             const LoadedCosts broken(cut);
-            QVERIFY(broken.ok() || broken.errorCode() == "bad-database" || broken.errorCode() == "no-kernel-table");
+            QVERIFY(broken.ok() || broken.errorCode() == "bad-database" ||
+                    broken.errorCode() == "no-kernel-table");
         }
         std::filesystem::remove(cut);
     }
@@ -287,10 +297,11 @@ private slots:
         QTest::newRow("zip") << QByteArray("PK\x03\x04rest") << "ZIP archive";
         QTest::newRow("schedule") << QByteArray("[\n\"torch.ops._c10d_functional.all_reduce_.default\"\n]")
                                   << "a list of operators";
-        QTest::newRow("graph") << QByteArray("class GraphModule(torch.nn.Module):\n    def forward(self, a: \"f32[2]\"):\n"
-                                             "        mm: \"f32[2]\" = torch.ops.aten.mm.default(a, a);  a = None\n"
-                                             "        return (mm,)\n")
-                               << "this is a graph";
+        QTest::newRow("graph")
+            << QByteArray("class GraphModule(torch.nn.Module):\n    def forward(self, a: \"f32[2]\"):\n"
+                          "        mm: \"f32[2]\" = torch.ops.aten.mm.default(a, a);  a = None\n"
+                          "        return (mm,)\n")
+            << "this is a graph";
         QTest::newRow("text") << QByteArray("hello") << "plain text";
         QTest::newRow("html") << QByteArray("<!DOCTYPE html><html></html>") << "a web page";
     }
@@ -302,7 +313,8 @@ private slots:
         const LoadedCosts loaded(path);
         std::filesystem::remove(path);
         QCOMPARE(loaded.errorCode(), std::string("not-a-cost-file"));
-        QVERIFY2(contains(loaded.model.error().message, what.toStdString()), loaded.model.error().message.c_str());
+        QVERIFY2(contains(loaded.model.error().message, what.toStdString()),
+                 loaded.model.error().message.c_str());
         QVERIFY(!loaded.model.error().hint.empty());
     }
 

