@@ -292,7 +292,7 @@ CostReader gatherscopeCostReader() {
     return {"gatherscope-costs", "Costs per node of Gatherscope (JSON)",
             [](std::string_view head) {
                 // Any other JSON is read too, to say what is wrong with it.
-                return head.find("\"gatherscope.") != std::string_view::npos ? 96 : 10;
+                return head.find("\"gatherscope.costs\"") != std::string_view::npos ? 96 : 10;
             },
             readNamedCosts};
 }

@@ -24,6 +24,9 @@ namespace {
 using Json = nlohmann::json;
 
 int sniff(std::string_view head) {
+    const size_t first = head.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || head[first] != '{')
+        return 0;
     const bool runtime = head.find("\"estimated_runtime_ns\"") != std::string_view::npos;
     return runtime || head.find("\"collective_benchmarks\"") != std::string_view::npos ? 90 : 0;
 }

@@ -14,6 +14,8 @@ namespace gs {
 namespace {
 
 constexpr size_t kHeadBytes = 64 * 1024;
+/// A reader that is less sure only says what is wrong with a file.
+constexpr int kSureOfCosts = 50;
 
 const CostReader* surest(std::string_view head) {
     const CostReader* best = nullptr;
@@ -110,7 +112,9 @@ Result<std::string> fileHead(const std::string& path) {
 
 bool looksLikeCosts(std::string_view head) {
     const CostReader* reader = surest(head);
-    return reader && reader->sniff(head) >= 50;
+    const int sure = reader ? reader->sniff(head) : 0;
+    // Logs may hold graphs and costs; they are opened as graphs.
+    return sure >= kSureOfGraph || (sure >= kSureOfCosts && !graphReaderOf(head));
 }
 
 Result<CostModelPtr> loadCostFile(const std::string& path, Diagnostics& diagnostics, const JobContext& job) {
@@ -118,8 +122,9 @@ Result<CostModelPtr> loadCostFile(const std::string& path, Diagnostics& diagnost
     if (!head)
         return head.error();
     const CostReader* reader = surest(head.value());
-    if (!reader ||
-        (reader->sniff(head.value()) < 50 && nameNeighbour(head.value()).what != "JSON of another kind"))
+    const bool ours = head->find("\"gatherscope.") != std::string::npos; // its reader says what is wrong
+    if (!reader || (reader->sniff(head.value()) < kSureOfCosts && !ours &&
+                    nameNeighbour(head.value()).what != "JSON of another kind"))
         return notCosts(path, head.value());
     return reader->read(path, diagnostics, job);
 }
