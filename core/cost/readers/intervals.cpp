@@ -27,10 +27,16 @@ std::map<std::string, Spans> spansOf(std::vector<Stretch> items, const std::vect
     return out;
 }
 
+/// Damaged times must not overflow the sums.
+int64_t addedUp(int64_t a, int64_t b) {
+    int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 int64_t lengthOf(const Spans& spans) {
     int64_t sum = 0;
     for (const auto& [start, end] : spans)
-        sum += end - start;
+        sum = addedUp(sum, end - start);
     return sum;
 }
 
@@ -39,7 +45,7 @@ int64_t common(const Spans& a, const Spans& b) {
     for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
         const int64_t start = std::max(a[i].first, b[j].first);
         const int64_t end = std::min(a[i].second, b[j].second);
-        sum += std::max<int64_t>(0, end - start);
+        sum = addedUp(sum, std::max<int64_t>(0, end - start));
         a[i].second < b[j].second ? ++i : ++j;
     }
     return sum;
@@ -54,9 +60,9 @@ Overlap measureOverlap(const std::vector<Stretch>& first, const std::vector<Stre
     Overlap out;
     for (const auto& [device, spans] : a) {
         const Spans& others = b.at(device); // both know every stream's device
-        out.first_ns += lengthOf(spans);
-        out.second_ns += lengthOf(others);
-        out.both_ns += common(spans, others);
+        out.first_ns = addedUp(out.first_ns, lengthOf(spans));
+        out.second_ns = addedUp(out.second_ns, lengthOf(others));
+        out.both_ns = addedUp(out.both_ns, common(spans, others));
     }
     return out;
 }

@@ -48,20 +48,25 @@ void addTypedKeys(const std::string& packet, const Signature& items, MeasuredTim
     out.typed.emplace(measuredKey(packet, signatureText(items, true)), std::move(time));
 }
 
-void takeOps(const TraceEvents& events, const LinkedTrace& linked, MeasuredCosts& out) {
+void takeOps(const TraceEvents& events, const LinkedTrace& linked, const JobContext& job,
+             MeasuredCosts& out) {
     // Equal operators often have several raw forms ("Input Dims" of lists, scalars), so first by ids.
-    std::map<std::pair<StringId, StringId>, OpGroup> by_id;
-    for (const OpCall& call : linked.ops) {
-        OpGroup& group = by_id[{call.name, call.signature}];
+    std::unordered_map<uint64_t, OpGroup> by_id;
+    for (size_t i = 0; i < linked.ops.size(); ++i) {
+        if (i % 65536 == 0 && job.cancelled())
+            return;
+        const OpCall& call = linked.ops[i];
+        OpGroup& group = by_id[uint64_t{call.name} << 32 | call.signature];
         group.samples.push_back(call.ns);
         group.innermost = group.innermost || call.innermost;
     }
     std::map<std::pair<std::string, std::string>, std::pair<OpGroup, Signature>> by_key;
     for (auto& [ids, group] : by_id) {
-        const std::string packet = opPacket(events.texts.view(ids.first));
-        if (!mayBeInGraph(packet) || ids.second == kEmptyString)
+        const std::string packet = opPacket(events.texts.view(static_cast<StringId>(ids >> 32)));
+        const auto raw = static_cast<StringId>(ids);
+        if (!mayBeInGraph(packet) || raw == kEmptyString)
             continue;
-        Signature items = traceSignature(events.texts.view(ids.second));
+        Signature items = traceSignature(events.texts.view(raw));
         auto& [same, signature] = by_key[{packet, signatureText(items, true)}];
         same.samples.insert(same.samples.end(), group.samples.begin(), group.samples.end());
         same.innermost = same.innermost || group.innermost;
@@ -171,12 +176,13 @@ MeasuredTime summarizeSamples(std::vector<int64_t> samples) {
     return out;
 }
 
-MeasuredCosts measuredCosts(const TraceEvents& events, const LinkedTrace& linked, const std::string& path) {
+MeasuredCosts measuredCosts(const TraceEvents& events, const LinkedTrace& linked, const std::string& path,
+                            const JobContext& job) {
     MeasuredCosts out;
     out.path = path;
     out.file_name = std::filesystem::path(path).filename().string();
     out.rank = events.rank;
-    takeOps(events, linked, out);
+    takeOps(events, linked, job, out);
     takeCollectives(linked, out);
     if (linked.summary.has_ops && !linked.summary.has_shapes)
         out.hint =

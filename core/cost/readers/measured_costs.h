@@ -61,8 +61,9 @@ struct MeasuredCosts {
 /// "aten.mm" + signature → key of the maps above.
 std::string measuredKey(std::string_view packet, std::string_view signature);
 
-/// Takes the times of a linked trace.
-MeasuredCosts measuredCosts(const TraceEvents& events, const LinkedTrace& linked, const std::string& path);
+/// Takes the times of a linked trace; incomplete if the job was cancelled.
+MeasuredCosts measuredCosts(const TraceEvents& events, const LinkedTrace& linked, const std::string& path,
+                            const JobContext& job);
 
 /// Several ranks as one: of an operator the slowest rank counts, as in document 000's reconciliation; of a
 /// collective the fastest, because the time of the others includes waiting for it. The difference is the

@@ -54,8 +54,11 @@ public:
 
     std::optional<CostEstimate> estimate(const Graph& graph, const CollectiveTable& collectives,
                                          NodeId id) const override {
-        if (const auto found = costs_.named.find(std::string(graph.name(id))); found != costs_.named.end())
-            return estimateOf(found->second);
+        if (!costs_.named.empty()) {
+            if (const auto found = costs_.named.find(std::string(graph.name(id)));
+                found != costs_.named.end())
+                return estimateOf(found->second);
+        }
         if (graph.node(id).kind != NodeKind::Launch) {
             if (const Match match = findOp(graph, id); match.time)
                 return estimateOf(*match.time);

@@ -173,6 +173,8 @@ private:
         if (!sortUnlessCancelled(comm_work_, less, job_))
             return false;
         for (size_t i = 0; i < comm_work_.size();) {
+            if (job_.cancelled())
+                return false;
             const CommWork& first = comm_work_[i];
             const DeviceWork& work = events_.work[first.work];
             CommSources sources{&work, {}};

@@ -156,7 +156,9 @@ Result<CostModelPtr> costsOfTrace(TraceEvents& events, const std::string& path, 
     if (!linked)
         return linked.error();
     reportTrace(events, linked->summary, path, diagnostics);
-    MeasuredCosts costs = measuredCosts(events, linked.value(), path);
+    MeasuredCosts costs = measuredCosts(events, linked.value(), path, job);
+    if (job.cancelled())
+        return Error{"cancelled", "cancelled", {}, ""};
     if (costs.typed.empty() && costs.untyped.empty() && costs.ordered_ops.empty() &&
         costs.collectives.empty() && costs.ordered_collectives.empty())
         diagnostics.add({Severity::Warning,
