@@ -140,6 +140,16 @@ private slots:
         QVERIFY2(contains(message, "1 of 2 kernels") && contains(message, "6.5 µs"), message.c_str());
     }
 
+    /// Without launches the ids tell; where they only repeat the correlation, the launches do.
+    void idsOfWork() {
+        const GraphPtr graph = CostGraph::make();
+        for (const char* name : {"trace_external_ids.json", "trace_echoed_ids.json"}) {
+            const LoadedCosts loaded = load(name);
+            QCOMPARE(loaded.of(*graph, "mm0")->ns, int64_t{30000});
+            QCOMPARE(loaded.of(*graph, "relu")->ns, int64_t{4000});
+        }
+    }
+
     void processGroupForms() {
         const GraphPtr graph = CostGraph::make();
         for (const char* name :
