@@ -266,7 +266,8 @@ private:
             key += fmt::format("{}={}\n", name, ns);
         auto item = stage(cache_.priced, "costs", 0.6, key, [&]() -> Result<Priced> {
             Priced made;
-            Result<CostChain> chain = makeCostChain(request_.cost_files, request_.settings, made.diagnostics);
+            Result<CostChain> chain =
+                makeCostChain(request_.cost_files, request_.settings, made.diagnostics, job_);
             if (!chain)
                 return chain.error();
             chain->overrides = request_.cost_overrides;
