@@ -138,6 +138,10 @@ void separateRanks(FolderContent& content, const std::vector<FolderFile>& files,
             changed = true;
         }
     }
+    for (Companion& item : content.companions) {
+        const int32_t named = rankOfPath(std::filesystem::path(item.file).filename());
+        item.rank = changed && named >= 0 ? named : item.rank;
+    }
     if (changed)
         diagnostics.add({Severity::Warning,
                          "ranks-by-name",

@@ -99,6 +99,7 @@ private:
         OpenGraph graph;
         PendingClass pending;
         GraphHeading heading;
+        bool decorated = false; ///< the line before began with "@"
     };
 
     void take(State& state, const TextLine& line) {
@@ -123,11 +124,15 @@ private:
             graph.nested = true;
             extend(graph, line);
         } else if (const auto function = functionName(line.text)) {
-            openFunction(state, line, *function, indent);
+            if (state.decorated) // source code: the code generator of FX decorates nothing
+                close(graph);
+            else
+                openFunction(state, line, *function, indent);
         } else {
             close(graph);
             state.heading.read(line);
         }
+        state.decorated = text.front() == '@';
     }
 
     void openClass(State& state, const TextLine& line, std::string_view name, size_t indent) {

@@ -63,6 +63,10 @@ private:
                                            {input_.path, unit.line, 0});
         std::vector<NodeId> inputs;
         for (const std::string& name : unit.reads) {
+            const bool own = std::any_of(unit.buffers.begin(), unit.buffers.end(),
+                                         [&](const InductorBuffer& buffer) { return buffer.name == name; });
+            if (own)
+                continue; // one part of a fused unit reads what another writes
             if (const auto from = node_of_.find(name); from != node_of_.end()) {
                 if (from->second != id &&
                     std::find(inputs.begin(), inputs.end(), from->second) == inputs.end())
@@ -80,6 +84,11 @@ private:
         }
         for (const std::string& member : unit.members)
             builder_.addOrigin(id, builder_.intern(member));
+        const bool hides =
+            std::any_of(unit.buffers.begin(), unit.buffers.end(), [](const InductorBuffer& buffer) {
+                return buffer.kind == "_CollectiveKernel" || buffer.kind == "_WaitKernel";
+            });
+        grouped_ += hides && unit.kernel.empty() && builder_.graph().targetText(id) == "fused" ? 1 : 0;
         for (const InductorBuffer& buffer : unit.buffers) {
             for (const std::string& name : buffer.mutates) {
                 if (const auto of = node_of_.find(name); of != node_of_.end() && of->second != id)
@@ -169,6 +178,16 @@ private:
                                         {},
                                         "the text ends inside a scheduler node",
                                         "the end of the graph is missing: copy the whole text"});
+        if (grouped_ > 0)
+            builder_.diagnostics().add(
+                {Severity::Warning,
+                 "grouped-collectives",
+                 {input_.path, entry_.line, 0},
+                 {},
+                 fmt::format(
+                     "{} grouped scheduler nodes hold collectives or waits that this text does not name",
+                     grouped_),
+                 "open ir_post_fusion of the same compilation: it shows them one by one"});
         builder_.diagnostics().add(
             {Severity::Info,
              "no-groups",
@@ -187,6 +206,7 @@ private:
     std::unordered_map<std::string, std::string> tensors_; ///< of inputs
     std::unordered_map<std::string, NodeId> node_of_;      ///< by buffer or input
     std::vector<NodeId> returned_;
+    size_t grouped_ = 0; ///< units that hide collectives
 };
 
 } // namespace

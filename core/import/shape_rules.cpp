@@ -184,7 +184,8 @@ Value filledLike(const ShapeCall& call) {
     return value;
 }
 
-/// Attention: the output has the queries' shape with the last size of the values, then the row sums.
+/// Attention yields the output (the queries' shape with the last size of the values), the row sums, and the
+/// state of its random numbers at a place that depends on the backend.
 Value attention(const ShapeCall& call) {
     const TensorMeta* query = call.tensor(0);
     const TensorMeta* value = call.tensor(2);
@@ -193,7 +194,22 @@ Value attention(const ShapeCall& call) {
     std::vector<Dim> shape = query->shape;
     shape.back() = value->shape.back();
     const std::vector<Dim> sums(query->shape.begin(), query->shape.end() - 1);
-    return listValue({like(*query, std::move(shape)), tensorValue(DType::Float32, sums, query->device)});
+    Value result =
+        listValue({like(*query, std::move(shape)), tensorValue(DType::Float32, sums, query->device)});
+    const bool efficient = call.target().find("efficient") != std::string_view::npos;
+    const bool flash = call.target().find("flash") != std::string_view::npos;
+    if (call.target().substr(0, 5) != "aten.")
+        return result;
+    const size_t state = efficient ? 2 : 6;
+    result.items.resize(state);
+    for (int i = 0; i < 2; ++i) {
+        std::vector<Dim> dims;
+        if (flash && i == 0)
+            dims.push_back({2, kEmptyString});
+        result.items.push_back(
+            tensorValue(flash ? DType::UInt64 : DType::Int64, std::move(dims), query->device));
+    }
+    return result;
 }
 
 /// Gradients of query, key and value, which follow the gradient of the output among the arguments.
