@@ -93,9 +93,12 @@ DType ShapeCall::dtype(std::string_view keyword, DType fallback) const {
 
 std::vector<TensorMeta> ShapeCall::inputs() const {
     std::vector<TensorMeta> found;
+    bool known = true;
     const auto visit = [&](const auto& self, const Arg& item) -> void {
         if (item.kind == Arg::Kind::Node) {
-            if (const Value& value = graph_.value(item.node()); value.kind == Value::Kind::Tensor)
+            const Value& value = graph_.value(item.node());
+            known = known && value.kind != Value::Kind::None;
+            if (value.kind == Value::Kind::Tensor)
                 found.push_back(value.tensor);
         } else if (item.kind == Arg::Kind::List) {
             for (const Arg& child : graph_.children(item))
@@ -103,6 +106,8 @@ std::vector<TensorMeta> ShapeCall::inputs() const {
         }
     };
     visit(visit, graph_.node(id_).args);
+    if (!known)
+        found.clear();
     return found;
 }
 

@@ -265,6 +265,50 @@ Value groupedProduct(const ShapeCall& call) {
     return like(*a, std::move(shape));
 }
 
+/// topk(input, k, dim) yields values and their positions; sort the same with all of them.
+Value ordered(const ShapeCall& call) {
+    const TensorMeta* tensor = call.tensor(0);
+    if (!tensor)
+        return {};
+    std::vector<Dim> shape = tensor->shape;
+    const bool top = call.target().substr(0, 9) == "aten.topk";
+    const size_t at = dimIndex(call.integer(2, -1, "dim"), shape.size());
+    if (top && at < shape.size())
+        shape[at] = {call.integer(1, kUnknownSize), kEmptyString};
+    return listValue({like(*tensor, shape), tensorValue(DType::Int64, shape, tensor->device)});
+}
+
+/// The second argument gives the shape: nll_loss_backward(grad, self, …).
+Value sameAsSecond(const ShapeCall& call) {
+    const TensorMeta* tensor = call.tensor(1);
+    return tensor ? like(*tensor, tensor->shape) : Value{};
+}
+
+/// new_zeros(self, size) and slice_backward(grad, size, …).
+Value sizedLikeFirst(const ShapeCall& call) {
+    const TensorMeta* tensor = call.tensor(0);
+    Value value = tensor ? like(*tensor, call.dims(1)) : Value{};
+    if (tensor)
+        value.tensor.dtype = call.dtype("dtype", tensor->dtype);
+    return value;
+}
+
+/// embedding_dense_backward(grad, indices, rows, …)
+Value embeddedBackward(const ShapeCall& call) {
+    const TensorMeta* grad = call.tensor(0);
+    if (!grad || grad->shape.empty())
+        return {};
+    return like(*grad, {{call.integer(2, kUnknownSize), kEmptyString}, grad->shape.back()});
+}
+
+/// nll_loss_forward with a mean or a sum: the loss and the total weight, both without dimensions.
+Value lossOfClasses(const ShapeCall& call) {
+    const TensorMeta* tensor = call.tensor(0);
+    if (!tensor || call.integer(3, 0) == 0)
+        return {};
+    return listValue({like(*tensor, {}), like(*tensor, {})});
+}
+
 const std::unordered_map<std::string_view, ShapeRule>& ruleTable() {
     static const std::unordered_map<std::string_view, ShapeRule> kRules = {
         {"_c10d_functional.wait_tensor", sameAsFirst},
@@ -301,9 +345,22 @@ const std::unordered_map<std::string_view, ShapeRule>& ruleTable() {
         {"aten.scatter_add", sameAsFirst},
         {"aten.scatter", sameAsFirst},
         {"aten.index_put", sameAsFirst},
-        {"aten.cumsum", sameAsFirst},
+        {"aten.cumsum", filledLike},
         {"aten.copy_", sameAsFirst},
         {"aten.fill", sameAsFirst},
+        {"aten.silu", sameAsFirst},
+        {"aten.silu_backward", sameAsFirst},
+        {"aten.scatter_", sameAsFirst},
+        {"aten._softmax_backward_data", sameAsFirst},
+        {"aten._log_softmax_backward_data", sameAsFirst},
+        {"aten.nll_loss_backward", sameAsSecond},
+        {"aten.nll_loss_forward", lossOfClasses},
+        {"aten.new_zeros", sizedLikeFirst},
+        {"aten.new_empty", sizedLikeFirst},
+        {"aten.slice_backward", sizedLikeFirst},
+        {"aten.embedding_dense_backward", embeddedBackward},
+        {"aten.topk", ordered},
+        {"aten.sort", ordered},
         {"aten.gather", likeIndex},
         {"aten.index", indexed},
         {"aten._scaled_dot_product_flash_attention", attention},

@@ -27,7 +27,7 @@ public:
     std::vector<int64_t> integers(size_t index, std::string_view keyword = {}) const;
     DType dtype(std::string_view keyword, DType fallback) const;
     DType dtypeAt(size_t index, DType fallback) const;
-    /// First tensors among all inputs, in order.
+    /// Tensors among all inputs, in order; empty if an input node has no value at all.
     std::vector<TensorMeta> inputs() const;
     Dim dimOf(const Arg& arg) const;
 

@@ -30,9 +30,7 @@ void TstImport::neighboursAreNamed_data() {
         if (const auto path = casePath(relative))
             QTest::newRow(relative) << QString::fromStdString(*path) << what;
     };
-    add("05-fsdp2-ir-post-fusion-t26/input.txt", "scheduler IR");
-    add("08-op-list-no-graph/input.txt", "plain text");
-    add("09-tp-allreduce-four-stages/input_a_output_code.py", "output code");
+    add("08-op-list-no-graph/input.txt", "list of operators");
     add("19-comm-estimate-tables/input_colls8_8.table", "table of estimated collective times");
     add("33-debugmode-trace-2d-mesh/input.txt", "DebugMode");
     add("50-kineto-ddp-pg-metadata/input.json", "Kineto or Chrome trace");
@@ -40,8 +38,7 @@ void TstImport::neighboursAreNamed_data() {
     add("57-execution-trace-et-chakra/input_chakra_small.json", "Chakra");
     add("57-execution-trace-et-chakra/input_et.json", "Chakra");
     add("58-nccl-profiler-plugin-invalid-json/input.json", "NCCL's example profiler plugin");
-    add("60-unwaited-collective-buffer-alias/input.md", "plain text");
-    add("69-nccl-watchdog-order-mismatch-log/input.md", "plain text");
+    add("69-nccl-watchdog-order-mismatch-log/input.md", "NCCL's watchdog");
     add("16-torch-trace-graph-exec-order/input_rank0.inductor_runtime_and_tensor_meta.0_0.json",
         "runtime estimates");
     const auto own = [](const char* name, const QByteArray& bytes, const char* what) {
