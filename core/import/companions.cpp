@@ -227,7 +227,8 @@ std::vector<Companion> companionsInLog(const InputText& input) {
     const std::string_view text = input.text;
     size_t counted = 0;
     uint32_t line = 1;
-    for (size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at + 1)) {
+    for (size_t at = findText(text, kMark); at != std::string_view::npos;
+         at = findText(text, kMark, at + 1)) {
         const size_t name = at + kMark.size();
         const KnownArtifact* known =
             knownArtifact(text.substr(name, std::min(text.find('"', name), text.size()) - name));

@@ -17,8 +17,16 @@ constexpr size_t kMaxJoinedLines = 5000; ///< a statement over more lines is a d
 /// Brackets stay open or the line ends in a backslash: the statement goes on in the next line. `depth` and
 /// `quote` carry over.
 bool continues(std::string_view text) {
+    static constexpr auto kTold = [] { // the characters that matter
+        std::array<bool, 256> table{};
+        for (const char c : {'"', '\'', '(', '[', '{', ')', ']', '}', '#'})
+            table[static_cast<size_t>(c)] = true;
+        return table;
+    }();
     int depth = 0;
     for (size_t i = 0; i < text.size(); ++i) {
+        if (!kTold[static_cast<unsigned char>(text[i])])
+            continue;
         switch (text[i]) {
         case '"':
         case '\'': {

@@ -116,7 +116,7 @@ std::vector<GraphEntry> findGraphs(std::string_view text, bool commented) {
 
 /// Whole graphs and fragments; fragments in comments only if there is nothing else.
 std::vector<GraphEntry> findGraphs(std::string_view text) {
-    if (text.find("[target=") == std::string_view::npos)
+    if (!containsText(text, "[target="))
         return {};
     std::vector<GraphEntry> found = findGraphs(text, false);
     return found.empty() ? findGraphs(text, true) : found;

@@ -61,8 +61,11 @@ size_t assignmentSign(std::string_view text) {
     if (end == 0 || end >= text.size())
         return std::string_view::npos;
     if (text[end] == ':' || text[end] == ',') {
-        const size_t equals = text.find(" = ", end);
-        return equals == std::string_view::npos ? equals : equals + 3;
+        size_t equals = text.find('=', end);
+        while (equals != std::string_view::npos &&
+               (text[equals - 1] != ' ' || text.substr(equals + 1, 1) != " "))
+            equals = text.find('=', equals + 1);
+        return equals == std::string_view::npos ? equals : equals + 2;
     }
     const size_t equals = text.find('=', end);
     if (equals == std::string_view::npos || equals - end > 60)
@@ -203,7 +206,8 @@ private:
         if (equals == std::string_view::npos || graph.returned)
             return;
         const std::string_view value = text.substr(equals);
-        if (value.find("tree_flatten_spec") != std::string_view::npos) { // the names are the inputs
+        if (value.substr(0, 9) == "fx_pytree" &&
+            value.find("tree_flatten_spec") == 10) { // the names are the inputs
             graph.entry.nodes = static_cast<size_t>(
                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(equals), ','));
             return;
@@ -304,7 +308,7 @@ private:
 } // namespace
 
 std::vector<GraphEntry> findCodeGraphs(std::string_view text) {
-    if (text.find("def ") == std::string_view::npos && text.find("= torch.") == std::string_view::npos)
+    if (!containsText(text, "def ") && !containsText(text, "= torch."))
         return {};
     std::vector<GraphEntry> found = CodeScan(text).run();
     if (found.empty())

@@ -68,7 +68,7 @@ std::optional<Row> splitRow(std::string_view line, const Columns& columns) {
 std::vector<GraphEntry> listTables(const InputText& input) {
     const std::string_view text = input.text;
     std::vector<GraphEntry> found;
-    if (text.find("opcode ") == std::string_view::npos)
+    if (!containsText(text, "opcode "))
         return found;
     LineReader reader(text, 0, text.size(), 1, isTorchTrace(text));
     TextLine line;

@@ -100,9 +100,7 @@ private:
 
 std::vector<GraphEntry> listWrappers(const InputText& input) {
     const std::string_view text = input.text;
-    if (text.find("def call(") == std::string_view::npos && text.find("torch.ops.") == std::string_view::npos)
-        return {};
-    if (text.find("def call(") == std::string_view::npos && text.find("(buf") == std::string_view::npos)
+    if (!containsText(text, "def call(") && !containsText(text, "(buf"))
         return {};
     return WrapperScan(text).run();
 }

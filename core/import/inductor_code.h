@@ -43,6 +43,7 @@ private:
     bool readWork(std::string_view path, std::string_view text, size_t open, std::string_view result);
     void readOperator(std::string_view target, std::string_view text, size_t open, std::string_view result);
     void readKernel(std::string_view kernel, std::string_view text, size_t open);
+    void readAssertedShape(std::string_view text);
     void readReturn(std::string_view text);
 
     NodeId addNode(std::string_view name, std::string_view target);

@@ -239,6 +239,8 @@ bool InductorCodeReader::readDefinition(std::string_view name, std::string_view 
 void InductorCodeReader::readCallStatement(std::string_view text, std::string_view result) {
     std::string_view path = takePath(text);
     const size_t open = path.size();
+    if (path == "assert_size_stride")
+        readAssertedShape(text);
     if (path.empty() || open >= text.size() || isHousekeeping(path))
         return;
     if (text[open] == '[') { // "triton_kernel[grid(1)](buf0, …)"
@@ -263,6 +265,26 @@ void InductorCodeReader::readCallStatement(std::string_view text, std::string_vi
         readKernel(path, text, open);
     else if (text.find("buf") != std::string_view::npos)
         readOperator(path, text, open, result);
+}
+
+/// "assert_size_stride(buf0, (8, ), (1, ))" states the shape of what an operator returned; a collective keeps
+/// the dtype of what it sends.
+void InductorCodeReader::readAssertedShape(std::string_view text) {
+    const std::string_view name = takeName(text.substr(text.find('(') + 1));
+    Buffer* of = buffer(name);
+    const NodeId writer = of ? storageOf(*of).writer : kNoNode;
+    const Graph& graph = builder_.graph();
+    if (writer == kNoNode || builder_.node(writer).op == NodeOp::Placeholder ||
+        builder_.node(writer).value != 0)
+        return;
+    const Arg* sent = graph.arg(writer, 0);
+    const TensorMeta* tensor =
+        sent && sent->node() != kNoNode ? graph.value(sent->node()).firstTensor() : nullptr;
+    if (!tensor || !(graph.target(writer).traits.bits & kTraitCollective))
+        return;
+    of->tensor = fmt::format("{}[{}][{}]{}", dtypeName(tensor->dtype), tupleAt(text, 0), tupleAt(text, 1),
+                             graph.text(tensor->device));
+    annotations_.apply(writer, of->tensor);
 }
 
 void InductorCodeReader::readReturn(std::string_view text) {

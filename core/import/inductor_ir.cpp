@@ -120,11 +120,27 @@ public:
             if (line.stream == stream_)
                 take(line);
         }
-        out_.cut = open_list_ || (!out_.units.empty() && out_.units.back().buffers.empty());
+        out_.cut = open_list_ || (!out_.units.empty() && out_.units.back().buffers.empty()) || misses();
         return std::move(out_);
     }
 
 private:
+    /// A unit that some buffer's users name is not in the text.
+    bool misses() const {
+        std::unordered_set<std::string_view> known;
+        for (const InductorUnit& unit : out_.units) {
+            const std::string_view name = unit.name;
+            known.insert(name);
+            for (size_t at = 0; at < name.size();) { // the parts of a fused unit
+                const size_t end = std::min(name.find('_', at), name.size());
+                known.insert(name.substr(at, end - at));
+                at = end + 1;
+            }
+        }
+        return std::any_of(users_.begin(), users_.end(),
+                           [&](const std::string& user) { return known.count(user) == 0; });
+    }
+
     bool nextLine(TextLine& line) {
         if (!reader_.next(line))
             return false;
@@ -254,18 +270,22 @@ private:
         readBufferField(*of, rest.substr(1, equals - 1), value);
     }
 
-    static void readBufferField(InductorBuffer& of, std::string_view field, std::string_view value) {
+    void readBufferField(InductorBuffer& of, std::string_view field, std::string_view value) {
         if (field == "layout")
             of.tensor = tensorOfLayout(trimmed(value));
         else if (field == "mutations")
             of.mutates = quotedNames(value);
-        else if (field == "users")
+        else if (field == "users") {
             of.returned = value.find("node=OUTPUT") != std::string_view::npos;
+            for (std::string& user : quotedNames(value))
+                users_.insert(std::move(user));
+        }
     }
 
     LineReader reader_;
     InductorUnits out_;
-    std::vector<TextLine> lines_; ///< those that wholeValue() joined
+    std::unordered_set<std::string> users_; ///< units that the buffers' users name
+    std::vector<TextLine> lines_;           ///< those that wholeValue() joined
     uint64_t stream_ = 0;
     bool inner_ = false;     ///< inside the text of a part of a fused unit
     bool open_list_ = false; ///< the text ends inside a list
@@ -275,7 +295,7 @@ private:
 std::vector<GraphEntry> listUnits(const InputText& input) {
     const std::string_view text = input.text;
     std::vector<GraphEntry> found;
-    if (text.find("SchedulerNode(") == std::string_view::npos)
+    if (!containsText(text, "SchedulerNode("))
         return found;
     LineReader reader(text, 0, text.size(), 1, isTorchTrace(text));
     TextLine line;

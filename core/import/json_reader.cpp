@@ -2,6 +2,7 @@
 #include "import/json_nodes.h"
 #include "import/json_scan.h"
 #include "import/readers.h"
+#include "import/text_lines.h"
 
 #include <fmt/format.h>
 
@@ -152,7 +153,8 @@ Result<GraphPtr> readJson(const InputText& input, const GraphEntry&, Diagnostics
 /// Count of `word` in the text; each node names its operator and each collective is tagged.
 size_t countOf(std::string_view text, std::string_view word) {
     size_t count = 0;
-    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size()))
+    for (size_t at = findText(text, word); at != std::string_view::npos;
+         at = findText(text, word, at + word.size()))
         ++count;
     return count;
 }

@@ -119,7 +119,7 @@ private:
 
 LoadArgs readLoadArgs(const InputText& input, const GraphEntry& entry, bool payload) {
     const size_t end = entry.offset + entry.length;
-    if (std::string_view(input.text).find("reader.", end) == std::string_view::npos)
+    if (findText(input.text, "reader.", end) == std::string_view::npos)
         return {};
     return LoadArgsReader().run(LineReader(input.text, end, input.text.size(), entry.line, payload), payload);
 }

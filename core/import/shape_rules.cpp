@@ -309,11 +309,34 @@ Value lossOfClasses(const ShapeCall& call) {
     return listValue({like(*tensor, {}), like(*tensor, {})});
 }
 
+/// Operators whose result has the shape and dtype of their first argument.
+constexpr std::string_view kSameAsFirst[] = {
+    "_c10d_functional.wait_tensor",
+    "c10d_functional.wait_tensor",
+    "aten.clone",
+    "aten.detach",
+    "aten.alias",
+    "aten.contiguous",
+    "aten._conj",
+    "aten._softmax",
+    "aten._log_softmax",
+    "aten.slice_scatter",
+    "aten.select_scatter",
+    "aten.scatter_add",
+    "aten.scatter",
+    "aten.index_put",
+    "aten.copy_",
+    "aten.fill",
+    "aten.silu",
+    "aten.silu_backward",
+    "aten.scatter_",
+    "aten._softmax_backward_data",
+    "aten._log_softmax_backward_data",
+};
+
 const std::unordered_map<std::string_view, ShapeRule>& ruleTable() {
     static const std::unordered_map<std::string_view, ShapeRule> kRules = {
-        {"_c10d_functional.wait_tensor", sameAsFirst},
         {"_c10d_functional.all_to_all_single", allToAll},
-        {"c10d_functional.wait_tensor", sameAsFirst},
         {"aten.mm", matrixProduct},
         {"aten.bmm", matrixProduct},
         {"aten.addmm", matrixProduct},
@@ -333,26 +356,7 @@ const std::unordered_map<std::string_view, ShapeRule>& ruleTable() {
         {"aten.ones_like", filledLike},
         {"aten.empty_like", filledLike},
         {"aten._to_copy", filledLike},
-        {"aten.clone", sameAsFirst},
-        {"aten.detach", sameAsFirst},
-        {"aten.alias", sameAsFirst},
-        {"aten.contiguous", sameAsFirst},
-        {"aten._conj", sameAsFirst},
-        {"aten._softmax", sameAsFirst},
-        {"aten._log_softmax", sameAsFirst},
-        {"aten.slice_scatter", sameAsFirst},
-        {"aten.select_scatter", sameAsFirst},
-        {"aten.scatter_add", sameAsFirst},
-        {"aten.scatter", sameAsFirst},
-        {"aten.index_put", sameAsFirst},
         {"aten.cumsum", filledLike},
-        {"aten.copy_", sameAsFirst},
-        {"aten.fill", sameAsFirst},
-        {"aten.silu", sameAsFirst},
-        {"aten.silu_backward", sameAsFirst},
-        {"aten.scatter_", sameAsFirst},
-        {"aten._softmax_backward_data", sameAsFirst},
-        {"aten._log_softmax_backward_data", sameAsFirst},
         {"aten.nll_loss_backward", sameAsSecond},
         {"aten.nll_loss_forward", lossOfClasses},
         {"aten.new_zeros", sizedLikeFirst},
@@ -383,6 +387,8 @@ const std::unordered_map<std::string_view, ShapeRule>& ruleTable() {
 ShapeRule findShapeRule(std::string_view packet, const OpTraits& traits) {
     if (const auto found = ruleTable().find(packet); found != ruleTable().end())
         return found->second;
+    if (std::find(std::begin(kSameAsFirst), std::end(kSameAsFirst), packet) != std::end(kSameAsFirst))
+        return sameAsFirst;
     if (const ShapeRule view = findViewRule(packet))
         return view;
     switch (traits.collective) {

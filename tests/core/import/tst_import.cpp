@@ -39,6 +39,18 @@ void TstImport::neighboursAreNamed_data() {
     add("57-execution-trace-et-chakra/input_et.json", "Chakra");
     add("58-nccl-profiler-plugin-invalid-json/input.json", "NCCL's example profiler plugin");
     add("69-nccl-watchdog-order-mismatch-log/input.md", "NCCL's watchdog");
+    for (const char* path :
+         {"51-kineto-allgather-without-metadata/input.json", "52-kineto-two-ranks-sendrecv/input_rank0.json",
+          "54-kineto-ddp-rank1-pid1/input.json", "59-kineto-doc-annotation-and-cudagraph/input.json"})
+        add(path, "Kineto or Chrome trace");
+    for (const char* path : {"61-cross-group-order-deadlock/input.md",
+                             "63-fp8-flag-ignored-bf16-gather/input.md", "65-dead-bucketed-gathers/input.md",
+                             "67-gather-and-rs-memory-held/input.md", "68-uneven-and-empty-shards/input.md"})
+        add(path, "plain text");
+    add("56-nsys-schema-doc/input.md", "notes on the database of Nsight Systems");
+    add("57-execution-trace-et-chakra/input_full_et.json.gz", "Chakra");
+    add("70-cupti-skew-kernel-before-launch/input.md", "report or list of kernels");
+    add("71-misleading-kernel-names/input.md", "report or list of kernels");
     add("16-torch-trace-graph-exec-order/input_rank0.inductor_runtime_and_tensor_meta.0_0.json",
         "runtime estimates");
     const auto own = [](const char* name, const QByteArray& bytes, const char* what) {
@@ -67,6 +79,8 @@ void TstImport::neighboursAreNamed() {
     const QString message = QString::fromStdString(opened.result.error().message);
     QVERIFY2(message.contains(what), qPrintable(message));
     QVERIFY(!opened.result.error().hint.empty());
+    const bool costs = what.contains("Kineto") || what.contains("estimate") || what.contains("cost file");
+    QVERIFY(!costs || opened.result.error().hint.find("--costs") != std::string::npos);
 }
 
 void TstImport::choosing() {
