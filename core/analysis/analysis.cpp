@@ -28,7 +28,8 @@ std::string fileKey(const std::string& path) {
 }
 
 std::string importKey(const AnalysisRequest& request) {
-    return fmt::format("{}{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank);
+    return fmt::format("{}{}\n{}\n{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank,
+                       request.stage, request.shapes_file.empty() ? "" : fileKey(request.shapes_file));
 }
 
 /// The edits of buckets, or of places.
@@ -199,7 +200,9 @@ private:
         auto item = stage(cache_.imported, "import", 0.0, importKey(request_), [&]() -> Result<Imported> {
             Imported made;
             Result<ImportedGraph> source =
-                importGraph(request_.graph_file, request_.graph_index, request_.rank, made.diagnostics, job_);
+                importGraph(request_.graph_file,
+                            {request_.graph_index, request_.rank, request_.stage, request_.shapes_file},
+                            made.diagnostics, job_);
             if (!source)
                 return source.error();
             made.source = std::move(source).value();

@@ -22,6 +22,8 @@ struct AnalysisRequest {
     std::string graph_file;
     int graph_index = -1;                          ///< which graph of the file; -1 = the reader's choice
     int rank = -1;                                 ///< which rank's graph; -1 = any
+    std::string stage;                             ///< which stage's graph; empty = any
+    std::string shapes_file;                       ///< a second file of the same graph; may be empty
     std::vector<std::string> cost_files;           ///< in order
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     Settings settings;
