@@ -28,7 +28,8 @@ std::string fileKey(const std::string& path) {
 }
 
 std::string importKey(const AnalysisRequest& request) {
-    return fmt::format("{}{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank);
+    return fmt::format("{}{}\n{}\n{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank,
+                       request.stage, request.shapes_file.empty() ? "" : fileKey(request.shapes_file));
 }
 
 /// The edits of buckets, or of places.
@@ -85,6 +86,7 @@ struct Merged {
 struct Simulated {
     TimelinePtr before;
     TimelinePtr after;
+    int64_t lower_bound_before_ns = 0;
     int64_t lower_bound_ns = 0;
     Diagnostics diagnostics;
 };
@@ -198,7 +200,9 @@ private:
         auto item = stage(cache_.imported, "import", 0.0, importKey(request_), [&]() -> Result<Imported> {
             Imported made;
             Result<ImportedGraph> source =
-                importGraph(request_.graph_file, request_.graph_index, request_.rank, made.diagnostics, job_);
+                importGraph(request_.graph_file,
+                            {request_.graph_index, request_.rank, request_.stage, request_.shapes_file},
+                            made.diagnostics, job_);
             if (!source)
                 return source.error();
             made.source = std::move(source).value();
@@ -265,7 +269,8 @@ private:
             key += fmt::format("{}={}\n", name, ns);
         auto item = stage(cache_.priced, "costs", 0.6, key, [&]() -> Result<Priced> {
             Priced made;
-            Result<CostChain> chain = makeCostChain(request_.cost_files, request_.settings, made.diagnostics);
+            Result<CostChain> chain =
+                makeCostChain(request_.cost_files, request_.settings, made.diagnostics, job_);
             if (!chain)
                 return chain.error();
             chain->overrides = request_.cost_overrides;
@@ -347,20 +352,17 @@ private:
             fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Simulate));
         auto item = stage(cache_.simulated, "simulate", 0.85, key, [&]() -> Result<Simulated> {
             Simulated made;
-            const auto run = [&](const Program& program, Diagnostics& diagnostics) {
-                SimulationSettings settings;
-                settings.contention = request_.settings.number(Setting::Contention);
-                settings.compute_slowdown = request_.settings.number(Setting::ComputeSlowdown);
-                settings.shared_links = parseSharedLinks(
-                    *program.graph, request_.settings.text(Setting::SharedLinks), diagnostics);
-                made.lower_bound_ns =
+            const auto run = [&](const Program& program, int64_t& lower_bound_ns, Diagnostics& diagnostics) {
+                const SimulationSettings settings =
+                    simulationSettings(*program.graph, request_.settings, diagnostics);
+                lower_bound_ns =
                     stepLowerBound(*program.graph, *program.collectives, *program.costs, settings);
                 return simulate(*program.graph, *program.collectives, *program.costs, program.schedule->order,
                                 settings);
             };
             Diagnostics same;
-            made.before = run(out_->before, same);
-            made.after = run(out_->after, made.diagnostics);
+            made.before = run(out_->before, made.lower_bound_before_ns, same);
+            made.after = run(out_->after, made.lower_bound_ns, made.diagnostics);
             return made;
         });
         if (!item)
@@ -368,6 +370,7 @@ private:
         out_->before.timeline = item.value()->value.before;
         out_->after.timeline = item.value()->value.after;
         out_->lower_bound_ns = item.value()->value.lower_bound_ns;
+        out_->lower_bound_before_ns = item.value()->value.lower_bound_before_ns;
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }
@@ -416,6 +419,20 @@ Analyser::~Analyser() = default;
 
 Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
     return Run(*cache_, request, job)();
+}
+
+double simulatedContention(const Settings& settings) {
+    const double own = settings.number(Setting::SimulatedContention);
+    return own == 0 ? settings.number(Setting::Contention) : std::max(1.0, own);
+}
+
+SimulationSettings simulationSettings(const Graph& graph, const Settings& settings,
+                                      Diagnostics& diagnostics) {
+    SimulationSettings out;
+    out.contention = simulatedContention(settings);
+    out.compute_slowdown = settings.number(Setting::ComputeSlowdown);
+    out.shared_links = parseSharedLinks(graph, settings.text(Setting::SharedLinks), diagnostics);
+    return out;
 }
 
 void Analyser::remember(const Analysis& analysis) {

@@ -19,6 +19,7 @@ enum class Setting : uint8_t {
     Carry,
     MovePrepChain,
     ComputeSlowdown,
+    SimulatedContention,
     SharedLinks,
     GatherBudgetMib,
     MaxInFlightGb,
