@@ -2,6 +2,7 @@
 
 #include "analysis/stage_cache.h"
 #include "cost/cost_sources.h"
+#include "passes/collective_lint.h"
 #include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
 #include "simulate/shared_links.h"
@@ -60,6 +61,7 @@ struct Passed {
     CollectiveTablePtr collectives_before;
     CollectiveTablePtr collectives_after;
     std::vector<PassReport> reports;
+    Diagnostics diagnostics; ///< of the launches and waits before
 };
 
 struct Priced {
@@ -79,6 +81,37 @@ struct Simulated {
     int64_t lower_bound_ns = 0;
     Diagnostics diagnostics;
 };
+
+void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics) {
+    size_t in_flight = 0;
+    NodeId example = kNoNode;
+    for (const CostEntry& entry : costs.entries()) {
+        const int32_t index = program.collectives->indexOf(entry.nodes.front());
+        if (entry.provenance != Provenance::Missing || index < 0 ||
+            !(*program.collectives)[static_cast<size_t>(index)].inFlightAtEntry())
+            continue;
+        ++in_flight;
+        example = entry.nodes.front();
+    }
+    if (const size_t missing = costs.count(Provenance::Missing) - in_flight; missing > 0)
+        diagnostics.add({Severity::Info,
+                         "missing-costs",
+                         {},
+                         {},
+                         fmt::format("{} distinct ops have no cost and count as 0", missing),
+                         "cost_sources=file,analytical fills them from the device's model"});
+    if (in_flight > 0)
+        diagnostics.add(
+            {Severity::Info,
+             "missing-in-flight-costs",
+             {},
+             std::string(program.graph->name(example)),
+             fmt::format("{} distinct collectives in flight at entry have no duration and count as 0",
+                         in_flight),
+             fmt::format(
+                 "set it with in_flight_ns={}=NS, or in a cost file by the name of the wait or the input",
+                 program.graph->name(example))});
+}
 
 SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
     const auto begin = Clock::now();
@@ -193,6 +226,7 @@ private:
                 bucket(bucketFsdp(made.after, request_.settings));
             made.collectives_before = made.collectives_after =
                 std::make_shared<CollectiveTable>(*made.before);
+            lintCollectives(*made.before, *made.collectives_before, made.diagnostics);
             if (made.after != made.before)
                 made.collectives_after = std::make_shared<CollectiveTable>(*made.after);
             return made;
@@ -208,6 +242,7 @@ private:
         out_->reports = passed.reports;
         for (const PassReport& report : passed.reports)
             out_->diagnostics.append(report.diagnostics);
+        out_->diagnostics.append(passed.diagnostics);
         return Unit{};
     }
 
@@ -225,17 +260,16 @@ private:
             chain->overrides = request_.cost_overrides;
             for (const CostModelPtr& model : chain->models)
                 model->check(*out_->after.graph, made.diagnostics);
+            for (const auto& [setting, times] :
+                 {std::pair(Setting::InFlightNs, &chain->in_flight),
+                  std::pair(Setting::InFlightElapsedNs, &chain->in_flight_elapsed)})
+                checkInFlightNames(settingSpec(setting).name, *times, *out_->after.graph,
+                                   *out_->after.collectives, made.diagnostics);
             made.before = made.after =
                 priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
             if (out_->after.graph != out_->before.graph)
                 made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
-            if (const size_t missing = made.after->count(Provenance::Missing); missing > 0)
-                made.diagnostics.add({Severity::Info,
-                                      "missing-costs",
-                                      {},
-                                      {},
-                                      fmt::format("{} distinct ops have no cost and count as 0", missing),
-                                      "cost_sources=file,analytical fills them from the device's model"});
+            reportMissing(out_->after, *made.after, made.diagnostics);
             return made;
         });
         if (!item)

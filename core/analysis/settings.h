@@ -36,6 +36,8 @@ enum class Setting : uint8_t {
     Mesh,
     CostSources,
     Device,
+    InFlightNs,
+    InFlightElapsedNs,
     CommScale,
     Count
 };

@@ -57,12 +57,16 @@ private:
     void makeStreams() {
         std::vector<int32_t> stream_of(graph_.groups().size() + 1, -1);
         stream_of_.resize(collectives_.size());
+        int32_t done_at_entry = -1;
         for (size_t i = 0; i < collectives_.size(); ++i) {
             const GroupId group = collectives_[i].group;
-            int32_t& stream = stream_of[group == kNoGroup ? graph_.groups().size() : group];
+            const bool in_flight = collectives_[i].inFlightAtEntry();
+            int32_t own = -1;
+            int32_t& stream = in_flight ? (costs_.inFlight(i).remaining() > 0 ? own : done_at_entry)
+                                        : stream_of[group == kNoGroup ? graph_.groups().size() : group];
             if (stream < 0) {
                 stream = static_cast<int32_t>(out_->streams.size());
-                out_->streams.push_back({group, 0, 0});
+                out_->streams.push_back({group, in_flight, 0, 0});
                 streams_.push_back({});
                 streams_.back().link = static_cast<uint32_t>(stream);
             }
@@ -86,9 +90,10 @@ private:
             Transfer& transfer = out_->transfers[i];
             transfer.collective = static_cast<int32_t>(i);
             transfer.stream = stream_of_[i];
-            const NodeId launch = collectives_[i].launch;
-            transfer.alone_ns = launch == kNoNode ? 0 : costs_.ns(launch);
-            if (launch == kNoNode) // launched by eager code: in flight at time zero
+            const bool in_flight = collectives_[i].inFlightAtEntry();
+            transfer.alone_ns =
+                in_flight ? costs_.inFlight(i).remaining() : costs_.ns(collectives_[i].launch);
+            if (in_flight)
                 enqueue(static_cast<int32_t>(i));
         }
     }
@@ -236,6 +241,9 @@ int64_t stepLowerBound(const Graph& graph, const CollectiveTable& collectives, c
             compute += cost;
         }
         int64_t before = 0;
+        if (const int32_t index = collectives.indexOf(id);
+            graph.node(id).kind == NodeKind::Wait && index >= 0)
+            before = costs.inFlight(static_cast<size_t>(index)).remaining();
         for (const NodeId input : graph.inputs(id))
             before = std::max(before, path[input]);
         for (const OrderEdge& edge : graph.orderEdges(id))
