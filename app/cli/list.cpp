@@ -6,6 +6,7 @@
 #include "cost/cost_sources.h"
 #include "cost/device_presets.h"
 #include "export/exporter.h"
+#include "passes/lint/lint.h"
 #include "schedule/scheduler.h"
 
 #include <fmt/format.h>
@@ -51,6 +52,11 @@ void listReaders() {
         fmt::print("{:18} {}\n", reader.name, reader.title);
 }
 
+void listChecks() {
+    for (const LintCheck& check : lintChecks())
+        fmt::print("{:10} {}\n{:10} codes: {}\n", check.name, check.meaning, "", check.codes);
+}
+
 void listExports() {
     for (const Exporter& exporter : exporters())
         fmt::print("{:18} {} (.{})\n", exporter.name, exporter.title, exporter.extension);
@@ -91,16 +97,17 @@ struct Topic {
     const char* name;
     void (*print)();
 };
-constexpr Topic kTopics[] = {{"schedulers", listSchedulers},    {"settings", listSettings},
-                             {"cost-sources", listCostSources}, {"devices", listDevices},
-                             {"readers", listReaders},          {"exports", listExports}};
+constexpr Topic kTopics[] = {
+    {"schedulers", listSchedulers}, {"settings", listSettings}, {"cost-sources", listCostSources},
+    {"devices", listDevices},       {"readers", listReaders},   {"exports", listExports},
+    {"checks", listChecks}};
 
 } // namespace
 
 int runList(const QStringList& arguments) {
     QCommandLineParser parser;
     parser.setApplicationDescription("Lists the graphs in a file, or one of: schedulers, settings, "
-                                     "cost-sources, devices, readers, exports.");
+                                     "cost-sources, devices, readers, exports, checks.");
     parser.addPositionalArgument("WHAT", "A file, or one of the words above.");
     if (const int code = parseArguments(parser, arguments, 1); code >= 0)
         return code;

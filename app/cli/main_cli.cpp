@@ -19,6 +19,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"analyze", "analyse graphs and show what is hidden and what is exposed", runAnalyze},
     {"export", "write a schedule, configuration, table or trace", runExport},
+    {"lint", "look for faults and waste in graphs", runLint},
     {"list", "list the graphs in a file, or schedulers, settings, devices, …", runList},
 };
 
