@@ -57,6 +57,12 @@ public:
     const CostEntry* entry(NodeId id) const {
         return entry_of_[id] < 0 ? nullptr : &entries_[static_cast<size_t>(entry_of_[id])];
     }
+    /// What its stream runs of the collective with this index: the launch's time; in flight at entry, what is
+    /// left of it.
+    int64_t transferNs(const CollectiveTable& collectives, size_t index) const {
+        return collectives[index].inFlightAtEntry() ? inFlight(index).remaining()
+                                                    : ns_[collectives[index].launch];
+    }
     int32_t entryIndex(NodeId id) const { return entry_of_[id]; }
     std::span<const CostEntry> entries() const { return entries_; }
     size_t count(Provenance provenance) const; ///< entries with this provenance

@@ -203,19 +203,20 @@ Json diagnosticsJson(const Diagnostics& diagnostics) {
 } // namespace
 
 std::string writeAnalysisJson(const Analysis& analysis) {
-    const Json out = {{"format", "gatherscope.analysis"},
-                      {"version", kAnalysisJsonVersion},
-                      {"graph", graphJson(analysis.after)},
-                      {"settings", settingsJson(analysis.request.settings)},
-                      {"edits", editTexts(analysis.request.edits)},
-                      {"costs", costsJson(*analysis.after.costs)},
-                      {"schedule", scheduleJson(analysis)},
-                      {"in_flight_at_entry", inFlightJson(analysis)},
-                      {"simulation",
-                       {{"before", timelineJson(*analysis.before.timeline)},
-                        {"after", timelineJson(*analysis.after.timeline)},
-                        {"lower_bound_ns", analysis.lower_bound_ns}}},
-                      {"diagnostics", diagnosticsJson(analysis.diagnostics)}};
+    Json out = {{"format", "gatherscope.analysis"},
+                {"version", kAnalysisJsonVersion},
+                {"graph", graphJson(analysis.after)},
+                {"settings", settingsJson(analysis.request.settings)},
+                {"edits", editTexts(analysis.request.edits)},
+                {"costs", costsJson(*analysis.after.costs)},
+                {"schedule", scheduleJson(analysis)},
+                {"simulation",
+                 {{"before", timelineJson(*analysis.before.timeline)},
+                  {"after", timelineJson(*analysis.after.timeline)},
+                  {"lower_bound_ns", analysis.lower_bound_ns}}},
+                {"diagnostics", diagnosticsJson(analysis.diagnostics)}};
+    if (analysis.after.collectives->inFlightCount() > 0)
+        out["in_flight_at_entry"] = inFlightJson(analysis);
     // Names come from files and may hold broken UTF-8; it is replaced, never an exception.
     return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -20,7 +20,8 @@ struct BucketOptions {
     int module_depth = 2;               ///< parts of the module path: 2 = "layers.3"
     std::optional<int64_t> cap_bytes;   ///< of local shard a bucket; > 0
     bool automatic = true;              ///< false: only `by_hand`
-    std::vector<std::vector<std::string>> by_hand; ///< launches that share a bucket; one alone stays plain
+    std::vector<std::vector<std::string>> by_hand =
+        {};                   ///< launches that share a bucket; one alone stays plain
     bool all_gathers = false; ///< every all-gather is a candidate, not only weight gathers
 };
 

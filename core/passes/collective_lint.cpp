@@ -69,10 +69,8 @@ private:
         const std::string bytes =
             value.firstTensor() ? fmt::format(" ({})", formatBytes(item.output_bytes)) : std::string();
         add(Severity::Info, "in-flight-at-entry", item.input,
-            fmt::format(
-                "the graph input \"{}\"{} is in flight when the graph starts: {} waits for a collective "
-                "that was launched before",
-                parameterName(graph_, item.input), bytes, quoted(wait)),
+            fmt::format("\"{}\"{} is in flight when the graph starts: launched before, waited for by {}",
+                        parameterName(graph_, item.input), bytes, quoted(wait)),
             fmt::format(
                 "set its duration with in_flight_ns={0}=NS, and in_flight_elapsed_ns={0}=NS if it has "
                 "run for some time",

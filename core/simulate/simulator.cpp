@@ -90,10 +90,8 @@ private:
             Transfer& transfer = out_->transfers[i];
             transfer.collective = static_cast<int32_t>(i);
             transfer.stream = stream_of_[i];
-            const bool in_flight = collectives_[i].inFlightAtEntry();
-            transfer.alone_ns =
-                in_flight ? costs_.inFlight(i).remaining() : costs_.ns(collectives_[i].launch);
-            if (in_flight)
+            transfer.alone_ns = costs_.transferNs(collectives_, i);
+            if (collectives_[i].inFlightAtEntry())
                 enqueue(static_cast<int32_t>(i));
         }
     }

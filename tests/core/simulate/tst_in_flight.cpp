@@ -2,6 +2,7 @@
 // and that no pass or scheduler loses their waits.
 #include "analysis/analysis.h"
 #include "cost/cost_sources.h"
+#include "export/exporter.h"
 #include "graph/graph_builder.h"
 #include "passes/pass.h"
 #include "schedule/scheduler.h"
@@ -11,6 +12,7 @@
 
 #include <QTest>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 using namespace gs;
 
@@ -273,8 +275,30 @@ private slots:
         QCOMPARE(count("missing-in-flight-costs"), 1);
         QVERIFY(analysis.value()->before.timeline->exposed_ns > 0);
         QVERIFY(analysis.value()->lower_bound_ns <= analysis.value()->after.timeline->step_ns);
+        checkExports(*analysis.value());
         QVERIFY(request.settings.set("in_flight_ns", "arg3_1").ok());
         QCOMPARE(Analyser().analyse(request, {}).error().code, std::string("bad-setting"));
+    }
+
+private:
+    static void checkExports(const Analysis& analysis) {
+        std::map<std::string, std::string> texts;
+        for (const Exporter& exporter : exporters()) {
+            if (Result<std::string> text = exporter.write(analysis); text.ok())
+                texts[std::string(exporter.name)] = std::move(text).value();
+        }
+        const auto json = nlohmann::json::parse(texts.at("analysis"));
+        const auto& rows = json.at("in_flight_at_entry");
+        QCOMPARE(rows.size(), size_t{2});
+        QCOMPARE(rows[0].at("input").get<std::string>(), std::string("arg3_1"));
+        QCOMPARE(rows[0].at("remaining_ns").get<int64_t>(), 9'000'000);
+        QVERIFY(rows[0].at("exposed_after_ns").get<int64_t>() > 0);
+        QCOMPARE(rows[1].at("provenance").get<std::string>(), std::string("missing"));
+        QVERIFY(rows[1].at("duration_ns").is_null());
+        QCOMPARE(json.at("graph").at("collectives").at("in_flight").get<int>(), 2);
+        QVERIFY(texts.at("transfers-csv").find("before,,in_flight,,wait_tensor,") != std::string::npos);
+        QVERIFY(texts.at("trace").find("in flight at entry: arg3_1") != std::string::npos);
+        QVERIFY(texts.at("costs-csv").find("in flight at entry bf16") != std::string::npos);
     }
 };
 
