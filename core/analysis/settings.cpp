@@ -379,6 +379,31 @@ const std::vector<SettingSpec> kSpecs = {
      "×",
      "what-if: every transfer takes so many times what the cost sources say; 0.5 = a network twice as fast",
      Stage::Costs},
+    {CommunicatingOps,
+     "communicating_ops",
+     "Communicating ops",
+     Text,
+     "none",
+     0,
+     0,
+     {},
+     "",
+     "operators that communicate although nothing says so: patterns with commas between "
+     "(mylib.*all_reduce*), "
+     "! in front takes some out; they come on top of the built-in list",
+     Stage::Lint},
+    {HeldLimitMib,
+     "held_limit_mib",
+     "Held memory limit",
+     Text,
+     "auto",
+     0,
+     0,
+     {},
+     "MiB",
+     "lint warns where collectives in flight or in use hold more; auto = a quarter of the device's memory, "
+     "none = no limit",
+     Stage::Lint},
 };
 
 std::string describeRange(const SettingSpec& spec) {
