@@ -51,6 +51,9 @@ struct Timeline {
     int64_t exposed_ns = 0; ///< stalls of the compute stream (it is serial: sum = union)
     int64_t idle_ns = 0;    ///< step − compute
     int64_t peak_gathered_bytes = 0;
+    /// Highest sum of gathered bytes (launch to last use) and gradients that wait for their reduce-scatter
+    /// (made until transferred): what gather_budget_mib limits for `two-sided`. See held_bytes.h.
+    int64_t peak_held_bytes = 0;
     std::vector<NodeId> critical_path; ///< from the step's start to its end
 };
 
