@@ -3,6 +3,7 @@
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
 #include "schedule/parameter_prefetch/parameter_prefetch.h"
 #include "schedule/scheduler.h"
+#include "schedule/two_sided/two_sided.h"
 
 namespace gs {
 
@@ -36,6 +37,12 @@ const std::vector<SchedulerInfo>& schedulers() {
          "launches gathers a few consumers ahead inside a budget of live bytes, sinks waits (document 002)",
          {Gathers, Contention, SlackNs, ForwardDepth, BackwardDepth, MaxInFlightGb},
          runParameterPrefetch},
+        {"two-sided",
+         "Two-sided",
+         "moves launches and waits of all collectives on the simulated time axis, inside a budget of live "
+         "bytes",
+         {Gathers, Contention, SlackNs, ComputeSlowdown, SharedLinks, GatherBudgetMib},
+         runTwoSided},
     };
     return kSchedulers;
 }

@@ -36,6 +36,8 @@ public:
     double backlog(uint32_t stream) const {
         return streams_[stream].queued_ns + streams_[stream].remaining_ns;
     }
+    /// Transfers launched on it that have not started.
+    size_t queued(uint32_t stream) const { return streams_[stream].queue.size() - streams_[stream].next; }
     /// Collectives in the order in which they were done; grows as the clock advances.
     const std::vector<int32_t>& finishOrder() const { return finish_order_; }
 
