@@ -13,11 +13,20 @@ int64_t knownBytes(int64_t bytes) {
     return std::clamp<int64_t>(bytes, 0, kMostBytes);
 }
 
-/// The node that makes the tensor: views share what their first input holds.
-NodeId makerOf(const Graph& graph, NodeId id) {
-    while (!graph.inputs(id).empty() &&
-           (graph.node(id).kind == NodeKind::View || graph.node(id).kind == NodeKind::Unpack))
+/// The node that makes the tensor: views share what their first input holds, an all-reduce gives its input
+/// another value.
+NodeId makerOf(const Graph& graph, const CollectiveTable& collectives, NodeId id) {
+    while (!graph.inputs(id).empty()) {
+        const NodeKind kind = graph.node(id).kind;
+        const int32_t index = collectives.indexOf(id);
+        const CollectiveKind of =
+            index < 0 ? CollectiveKind::None : collectives[static_cast<size_t>(index)].kind;
+        const bool reduced =
+            of == CollectiveKind::AllReduce && (kind == NodeKind::Wait || kind == NodeKind::Launch);
+        if (kind != NodeKind::View && !reduced)
+            break;
         id = graph.inputs(id).front();
+    }
     return id;
 }
 
@@ -47,12 +56,13 @@ HeldModel::HeldModel(const Graph& graph, const CollectiveTable& collectives)
         } else if (scatters(item)) {
             for (const NodeId input : graph.inputs(item.launch)) {
                 const int64_t bytes = knownBytes(graph.value(input).bytes());
-                const NodeId maker = makerOf(graph, input);
+                const NodeId maker = makerOf(graph, collectives, input);
                 // An input of the graph is there anyway; it is no gradient that waits.
                 if (graph.node(maker).kind == NodeKind::Placeholder ||
                     graph.node(maker).kind == NodeKind::GetAttr)
                     continue;
                 takes_[maker] += bytes;
+                gradients_.push_back({maker, static_cast<int32_t>(i), bytes});
                 gradient_[i] += bytes;
             }
         }

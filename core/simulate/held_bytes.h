@@ -14,6 +14,13 @@ public:
 
     /// Bytes taken when `node` starts.
     int64_t takes(NodeId node) const { return takes_[node]; }
+    /// One input of a reduce-scatter.
+    struct Gradient {
+        NodeId maker = kNoNode;
+        int32_t collective = -1;
+        int64_t bytes = 0;
+    };
+    const std::vector<Gradient>& gradients() const { return gradients_; }
     /// Gathers that `node` uses (or launches), as indices of collectives.
     std::span<const int32_t> uses(NodeId node) const {
         return {uses_.data() + use_begin_[node], use_begin_[node + 1] - use_begin_[node]};
@@ -29,6 +36,7 @@ private:
     std::vector<uint32_t> use_begin_;
     std::vector<int32_t> uses_;
     std::vector<int64_t> gathered_, gradient_;
+    std::vector<Gradient> gradients_;
     std::vector<uint32_t> use_count_;
 };
 

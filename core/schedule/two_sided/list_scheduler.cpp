@@ -122,13 +122,9 @@ private:
             if (const int64_t bytes = p_.evaluator.held().gatheredBytes(index); bytes > 0)
                 profile_.add(naturalPlace(index), p_.lastUse(index) + 1, bytes);
         }
-        for (NodeId id = 0; id < p_.graph.size(); ++id) {
-            if (p_.graph.node(id).kind ==
-                NodeKind::Launch) // its gathered bytes are booked at their natural place
-                continue;
-            if (const int64_t bytes = p_.evaluator.held().takes(id); bytes > 0)
-                profile_.add(id, id + 1, bytes);
-        }
+        for (const HeldModel::Gradient& item : p_.evaluator.held().gradients())
+            profile_.add(item.maker, p_.collectives[static_cast<size_t>(item.collective)].launch + 1,
+                         item.bytes);
     }
 
     /// Where a gather is launched at the latest: in front of its first consumer.
@@ -315,7 +311,6 @@ private:
         const NodeId launch = p_.collectives[static_cast<size_t>(collective)].launch;
         held_.begin(launch, machine_);
         machine_.launch(collective);
-        pending_gradient_ += p_.evaluator.held().gradientBytes(collective);
         held_.end(launch);
         finishNode(launch);
         settle();
@@ -341,6 +336,7 @@ private:
     void computeNode(NodeId id) {
         stalled_for_.clear();
         held_.begin(id, machine_);
+        pending_gradient_ += p_.evaluator.held().takes(id); // no launch runs here: all of it is gradients
         machine_.compute(static_cast<double>(p_.cost_ns[id]));
         held_.end(id);
     }
@@ -377,25 +373,44 @@ private:
     NodeId nextReady() const {
         if (ready_.empty())
             return kNoNode;
-        const NodeId first = std::get<2>(*ready_.begin());
-        if (!policy_.feed_first || p_.role[first] != StepRole::Work)
+        const NodeId first = firstThatFits();
+        if (!policy_.feed_first || p_.role[first] != StepRole::Work || !runsDry(p_.cost_ns[first]))
             return first;
-        for (uint32_t stream = 0; stream < pools_.size(); ++stream) {
-            if (machine_.backlog(stream) >
-                static_cast<double>(p_.cost_ns[first]) * p_.evaluator.model().comm_rate)
-                continue;
-            NodeId best = first;
-            int looked = 0;
-            for (const Ready& item : ready_) {
-                const NodeId id = std::get<2>(item);
-                if (p_.role[id] == StepRole::Work && toLaunch(id) < toLaunch(best))
-                    best = id;
-                if (++looked == kLookAhead)
-                    break;
-            }
-            return best;
+        NodeId best = first;
+        int looked = 0;
+        for (const Ready& item : ready_) {
+            const NodeId id = std::get<2>(item);
+            if (p_.role[id] == StepRole::Work && toLaunch(id) < toLaunch(best) && fits(id))
+                best = id;
+            if (++looked == kLookAhead)
+                break;
         }
-        return first;
+        return best;
+    }
+
+    bool runsDry(int64_t span_ns) const {
+        for (uint32_t stream = 0; stream < pools_.size(); ++stream) {
+            if (machine_.backlog(stream) <= static_cast<double>(span_ns) * p_.evaluator.model().comm_rate)
+                return true;
+        }
+        return false;
+    }
+
+    bool fits(NodeId id) const {
+        const int64_t takes = p_.evaluator.held().takes(id);
+        return policy_.budget_bytes < 0 || takes == 0 || held_.live() + takes <= policy_.budget_bytes;
+    }
+
+    /// First in order of priority whose gradient the budget has room for; else the first.
+    NodeId firstThatFits() const {
+        int looked = 0;
+        for (const Ready& item : ready_) {
+            if (fits(std::get<2>(item)))
+                return std::get<2>(item);
+            if (++looked == kLookAhead)
+                break;
+        }
+        return std::get<2>(*ready_.begin());
     }
 
     int64_t toLaunch(NodeId id) const { return p_.cost_ns[id] + p_.launchDistance(id); }
@@ -428,7 +443,7 @@ private:
     Order order_;
     std::vector<int32_t> stalled_for_; ///< what ended with the last stall, nothing having run since
     size_t settled_ = 0;
-    int64_t pending_gradient_ = 0; ///< held by reduce-scatters in flight
+    int64_t pending_gradient_ = 0; ///< made, and their reduce-scatter not yet done
     mutable NodeId position_ = 0;
 };
 
