@@ -109,39 +109,4 @@ TimelinePtr simulate(const Graph& graph, const CollectiveTable& collectives, con
     return timeline;
 }
 
-int64_t stepLowerBound(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
-                       const SimulationSettings& settings) {
-    // Costs are at least as long as without contention, so the bound holds for every setting of it. Streams
-    // of one link share its bandwidth: their transfers add up.
-    int64_t compute = 0;
-    std::vector<int64_t> per_group(graph.groups().size() + 1, 0);
-    std::vector<int64_t> path(graph.size(), 0);
-    int64_t longest = 0;
-    for (NodeId id = 0; id < graph.size(); ++id) {
-        const int64_t cost = costs.ns(id);
-        if (graph.node(id).kind == NodeKind::Launch) {
-            const int32_t index = collectives.indexOf(id);
-            const GroupId group = index < 0 ? kNoGroup : collectives[static_cast<size_t>(index)].group;
-            per_group[group == kNoGroup ? graph.groups().size() : group] += cost;
-        } else {
-            compute += cost;
-        }
-        int64_t before = 0;
-        for (const NodeId input : graph.inputs(id))
-            before = std::max(before, path[input]);
-        for (const OrderEdge& edge : graph.orderEdges(id))
-            before = std::max(before, path[edge.node]);
-        path[id] = before + cost;
-        longest = std::max(longest, path[id]);
-    }
-    int64_t bound = std::max(compute, longest);
-    for (const auto& link : settings.shared_links) {
-        int64_t sum = 0;
-        for (const GroupId group : link)
-            sum += per_group[group];
-        bound = std::max(bound, sum);
-    }
-    return std::max(bound, *std::max_element(per_group.begin(), per_group.end()));
-}
-
 } // namespace gs
