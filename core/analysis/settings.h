@@ -21,6 +21,7 @@ enum class Setting : uint8_t {
     ComputeSlowdown,
     SharedLinks,
     GatherBudgetMib,
+    SearchSteps,
     MaxInFlightGb,
     ComputeOverlapMultipler,
     MaxCollDistance,

@@ -1,5 +1,6 @@
 #include "schedule/just_in_time.h"
 #include "schedule/latest_safe_launch.h"
+#include "schedule/optimum/optimum.h"
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
 #include "schedule/parameter_prefetch/parameter_prefetch.h"
 #include "schedule/scheduler.h"
@@ -41,8 +42,14 @@ const std::vector<SchedulerInfo>& schedulers() {
          "Two-sided",
          "moves launches and waits of all collectives on the simulated time axis, inside a budget of live "
          "bytes",
-         {Gathers, Contention, SlackNs, ComputeSlowdown, SharedLinks, GatherBudgetMib},
+         {Contention, SlackNs, ComputeSlowdown, SharedLinks, GatherBudgetMib, SearchSteps},
          runTwoSided},
+        {"optimum",
+         "Optimum",
+         "exact search over the places of the gathers, for graphs of up to 12 of them; larger ones keep "
+         "program order",
+         {Contention, SlackNs, ComputeSlowdown, SharedLinks},
+         runOptimum},
     };
     return kSchedulers;
 }

@@ -1,4 +1,5 @@
-// No order can be faster: bounds from precedence and from what one stream can do (passes.md §8).
+#include "simulate/lower_bound.h"
+
 #include "simulate/step_machine.h"
 
 #include <algorithm>
@@ -182,31 +183,41 @@ BoundGraph makeBoundGraph(const Graph& graph, const CollectiveTable& collectives
 
 } // namespace
 
-int64_t stepLowerBound(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
-                       const SimulationSettings& settings) {
+StepBounds findStepBounds(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
+                          const SimulationSettings& settings) {
     const StepModel model(graph, collectives, costs, settings);
     const BoundGraph forwards = makeBoundGraph(graph, collectives, costs, model);
     const OverlapRates rates{model.comm_rate, model.compute_rate};
     const size_t machines = 1 + model.groups.size();
-    const std::vector<int64_t> heads = HeadFinder(forwards, machines, rates).run();
-    std::vector<int64_t> tails = HeadFinder(forwards.reversed(), machines, rates).run();
-    std::reverse(tails.begin(), tails.end());
+    StepBounds out;
+    out.head_ns = HeadFinder(forwards, machines, rates).run();
+    out.tail_ns = HeadFinder(forwards.reversed(), machines, rates).run();
+    std::reverse(out.tail_ns.begin(), out.tail_ns.end());
 
     std::vector<std::vector<Job>> jobs(machines);
     std::vector<int64_t> sum(machines, 0);
-    int64_t bound = 0;
     for (size_t i = 0; i < forwards.size(); ++i) {
-        bound = std::max(bound, heads[i] + forwards.duration[i] + tails[i]);
+        out.bound_ns = std::max(out.bound_ns, out.head_ns[i] + forwards.duration[i] + out.tail_ns[i]);
         if (forwards.duration[i] > 0)
-            jobs[forwards.machine[i]].push_back({heads[i], forwards.duration[i], tails[i]});
+            jobs[forwards.machine[i]].push_back({out.head_ns[i], forwards.duration[i], out.tail_ns[i]});
         sum[forwards.machine[i]] += forwards.duration[i];
     }
     for (size_t machine = 0; machine < machines; ++machine) {
-        bound = std::max(bound, oneMachineBound(jobs[machine]));
+        int64_t bound = oneMachineBound(jobs[machine]);
         if (machine > 0)
             bound = std::max(bound, rates.bound(sum[0], sum[machine]));
+        if (bound < out.bound_ns || sum[machine] == 0)
+            continue;
+        out.bound_ns = bound;
+        out.kind = machine == 0 ? StepBounds::Kind::Compute : StepBounds::Kind::Stream;
+        out.group = machine == 0 ? kNoGroup : model.groups[machine - 1];
     }
-    return bound;
+    return out;
+}
+
+int64_t stepLowerBound(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
+                       const SimulationSettings& settings) {
+    return findStepBounds(graph, collectives, costs, settings).bound_ns;
 }
 
 } // namespace gs

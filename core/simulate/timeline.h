@@ -69,8 +69,7 @@ struct SimulationSettings {
 TimelinePtr simulate(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
                      const Order& order, const SimulationSettings& settings);
 
-/// No order can be faster: the greatest of all compute, all communication of each stream, and the longest
-/// path through data edges.
+/// No order can be faster. See lower_bound.h.
 int64_t stepLowerBound(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
                        const SimulationSettings& settings);
 

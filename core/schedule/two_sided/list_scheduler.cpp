@@ -1,6 +1,8 @@
 #include "schedule/two_sided/list_scheduler.h"
 
 #include "schedule/two_sided/budget_profile.h"
+#include "schedule/two_sided/sink_lazy.h"
+#include "schedule/two_sided/work_left.h"
 
 #include <algorithm>
 #include <deque>
@@ -14,30 +16,6 @@ namespace {
 
 /// How many of the next gathers of a stream are looked at to see whether a reduction would delay one.
 constexpr int kLookAhead = 32;
-
-/// Sum of the work in front of a position that has not run yet.
-class WorkLeft {
-public:
-    explicit WorkLeft(const StepProblem& problem) : tree_(problem.graph.size() + 1, 0) {
-        for (NodeId id = 0; id < problem.graph.size(); ++id) {
-            if (problem.role[id] == StepRole::Work && problem.cost_ns[id] > 0)
-                add(id, problem.cost_ns[id]);
-        }
-    }
-    void add(NodeId id, int64_t ns) {
-        for (size_t i = id + 1; i < tree_.size(); i += i & (~i + 1))
-            tree_[i] += ns;
-    }
-    int64_t before(NodeId id) const {
-        int64_t sum = 0;
-        for (size_t i = id; i > 0; i -= i & (~i + 1))
-            sum += tree_[i];
-        return sum;
-    }
-
-private:
-    std::vector<int64_t> tree_;
-};
 
 class ListScheduler {
 public:
@@ -66,6 +44,7 @@ public:
             }
         }
         finishRest();
+        pinDeadGathers();
         return sinkLazyNodes(p_, order_, pinned_);
     }
 
@@ -129,7 +108,7 @@ private:
 
     /// Where a gather is launched at the latest: in front of its first consumer.
     NodeId naturalPlace(int32_t collective) const {
-        const NodeId due = p_.due(collective).node;
+        const NodeId due = p_.due(collective);
         return due == kNoNode ? p_.collectives[static_cast<size_t>(collective)].launch : due;
     }
 
@@ -159,12 +138,13 @@ private:
             return;
         }
         ready_.insert(readyKey(id));
+        urgent_.insert(urgentKey(id));
     }
 
-    Ready readyKey(NodeId id) const {
-        return {p_.role[id] == StepRole::Late ? 1 : 0, policy_.by_tail ? -p_.tail(id) - p_.cost_ns[id] : 0,
-                id};
-    }
+    /// In program order; late computation last.
+    Ready readyKey(NodeId id) const { return {p_.role[id] == StepRole::Late ? 1 : 0, 0, id}; }
+    /// The longest way to the end first.
+    Ready urgentKey(NodeId id) const { return {0, -p_.tail(id) - p_.cost_ns[id], id}; }
 
     /// The node has run (lazy ones take no time): what depends on it may be ready.
     void finishNode(NodeId id) {
@@ -195,7 +175,7 @@ private:
 
     void offer(int32_t collective) {
         Pool& pool = pools_[streamOf(collective)];
-        const NodeId due = p_.due(collective).node;
+        const NodeId due = p_.due(collective);
         if (due == kNoNode)
             pool.reductions.push_back(collective);
         else
@@ -251,7 +231,7 @@ private:
 
     int32_t choose(uint32_t stream, double reach) const {
         const Pool& pool = pools_[stream];
-        const int32_t reduction = pool.reductions.empty() ? -1 : pool.reductions.front();
+        const int32_t reduction = firstReduction(pool);
         if (pool.urgent.empty())
             return reduction;
         if (reduction >= 0 &&
@@ -259,6 +239,14 @@ private:
             return reduction;
         const int32_t first = pool.urgent.begin()->second;
         return allowed(first) ? first : reduction;
+    }
+
+    /// First in line that the budget allows: among what only the end of the step needs there can be gathers
+    /// that nothing uses.
+    int32_t firstReduction(const Pool& pool) const {
+        const auto found = std::find_if(pool.reductions.begin(), pool.reductions.end(),
+                                        [&](int32_t collective) { return allowed(collective); });
+        return found == pool.reductions.end() ? -1 : *found;
     }
 
     /// How much later the next transfers of the stream could start without delaying a consumer.
@@ -297,10 +285,10 @@ private:
         if (policy_.budget_bytes >= 0)
             keepStall();
         Pool& pool = pools_[streamOf(collective)];
-        if (!pool.reductions.empty() && pool.reductions.front() == collective)
-            pool.reductions.pop_front();
+        if (p_.due(collective) == kNoNode)
+            pool.reductions.erase(std::find(pool.reductions.begin(), pool.reductions.end(), collective));
         else
-            pool.urgent.erase({p_.due(collective).node, collective});
+            pool.urgent.erase({p_.due(collective), collective});
         const int64_t bytes = p_.evaluator.held().gatheredBytes(collective);
         if (policy_.budget_bytes >= 0 && bytes > 0)
             profile_.add(position(), naturalPlace(collective), bytes);
@@ -320,7 +308,7 @@ private:
     bool forceLaunch() {
         int32_t best = -1;
         for (const Pool& pool : pools_) {
-            if (!pool.urgent.empty() && (best < 0 || pool.urgent.begin()->first < p_.due(best).node))
+            if (!pool.urgent.empty() && (best < 0 || pool.urgent.begin()->first < p_.due(best)))
                 best = pool.urgent.begin()->second;
         }
         for (size_t i = 0; best < 0 && i < pools_.size(); ++i) {
@@ -344,6 +332,7 @@ private:
     void runNext() {
         const NodeId id = nextReady();
         ready_.erase(readyKey(id));
+        urgent_.erase(urgentKey(id));
         if (policy_.budget_bytes >= 0)
             makeRoom(p_.evaluator.held().takes(id));
         computeNode(id);
@@ -358,8 +347,8 @@ private:
         while (bytes > 0 && held_.live() + bytes > policy_.budget_bytes) {
             bool launched = false;
             for (Pool& pool : pools_) {
-                while (!pool.reductions.empty()) {
-                    launch(pool.reductions.front());
+                for (int32_t next = firstReduction(pool); next >= 0; next = firstReduction(pool)) {
+                    launch(next);
                     launched = true;
                 }
             }
@@ -374,6 +363,11 @@ private:
         if (ready_.empty())
             return kNoNode;
         const NodeId first = firstThatFits();
+        const NodeId urgent = std::get<2>(*urgent_.begin());
+        const double end =
+            machine_.now() + static_cast<double>(p_.cost_ns[first] + p_.cost_ns[urgent] + p_.tail(urgent));
+        if (urgent != first && end > static_cast<double>(policy_.aim_ns) && fits(urgent))
+            return urgent;
         if (!policy_.feed_first || p_.role[first] != StepRole::Work || !runsDry(p_.cost_ns[first]))
             return first;
         NodeId best = first;
@@ -423,6 +417,17 @@ private:
         }
     }
 
+    /// A gather that nothing uses is held until its wait: that goes where the transfer is known to be done.
+    void pinDeadGathers() {
+        for (size_t i = 0; i < p_.collectives.size(); ++i) {
+            if (p_.evaluator.held().gatheredBytes(static_cast<int32_t>(i)) == 0 ||
+                !p_.collectives[i].consumers.empty())
+                continue;
+            for (const NodeId wait : p_.collectives[i].waits)
+                pinned_[wait] = 1;
+        }
+    }
+
     const StepProblem& p_;
     const ListPolicy& policy_;
     const JobContext& job_;
@@ -437,6 +442,7 @@ private:
     std::vector<uint32_t> group_missing_;      ///< per collective: edges into its launch group still open
     std::vector<std::vector<NodeId>> waiting_; ///< per collective: waits that are ready but for the transfer
     std::vector<Pool> pools_;                  ///< per stream
+    std::set<Ready> urgent_;                   ///< the same, the longest tail first
     std::set<Ready> ready_;                    ///< computation, the first to run first
     std::deque<NodeId> finished_;              ///< have run; their users have not been told
     bool draining_ = false;
@@ -451,47 +457,6 @@ private:
 
 Order scheduleList(const StepProblem& problem, const ListPolicy& policy, const JobContext& job) {
     return ListScheduler(problem, policy, job).run();
-}
-
-Order sinkLazyNodes(const StepProblem& problem, const Order& order, const std::vector<char>& pinned) {
-    Order out;
-    out.reserve(order.size());
-    std::vector<char> placed(order.size(), 0);
-    std::vector<NodeId> stack;
-    const auto demand = [&](NodeId wanted) {
-        stack.push_back(wanted);
-        while (!stack.empty()) {
-            const NodeId id = stack.back();
-            if (placed[id]) {
-                stack.pop_back();
-                continue;
-            }
-            const size_t depth = stack.size();
-            const auto inputs = problem.before(id);
-            for (size_t i = inputs.size(); i-- > 0;) {
-                if (!placed[inputs[i]])
-                    stack.push_back(inputs[i]);
-            }
-            if (stack.size() == depth) {
-                stack.pop_back();
-                placed[id] = 1;
-                out.push_back(id);
-            }
-        }
-    };
-    for (const NodeId id : order) {
-        const NodeKind kind = problem.graph.node(id).kind;
-        if (problem.role[id] != StepRole::Lazy || pinned[id] || kind == NodeKind::Placeholder ||
-            kind == NodeKind::GetAttr)
-            demand(id);
-    }
-    for (const NodeId id : order) {
-        if (problem.graph.node(id).kind != NodeKind::Output)
-            demand(id);
-    }
-    for (const NodeId id : order)
-        demand(id);
-    return out;
 }
 
 } // namespace gs

@@ -6,9 +6,14 @@
 
 namespace gs {
 
+/// ListPolicy::aim_ns: program order, whatever the step becomes.
+inline constexpr int64_t kNoAim = int64_t{1} << 62;
+
 struct ListPolicy {
-    int64_t budget_bytes = -1;     ///< < 0: no limit
-    bool by_tail = false;          ///< computation by longest path to the end, not by program order
+    int64_t budget_bytes = -1; ///< < 0: no limit
+    /// Step time aimed at: a computation that would make the step longer if it did not run now goes first; 0
+    /// = always the one with the longest tail.
+    int64_t aim_ns = kNoAim;
     bool feed_first = false;       ///< while a stream runs dry: computation that leads to a launch soonest
     bool reductions_first = false; ///< reductions before gathers even where that may delay a consumer
 };
@@ -20,9 +25,5 @@ struct ListPolicy {
 /// ready. Deterministic; O((nodes
 /// + edges) log nodes). Stopped early it returns an empty order.
 Order scheduleList(const StepProblem& problem, const ListPolicy& policy, const JobContext& job);
-
-/// Any order of the problem with lazy nodes right in front of their first users, waits above all. Simulates
-/// to the same time or less.
-Order sinkLazyNodes(const StepProblem& problem, const Order& order, const std::vector<char>& pinned);
 
 } // namespace gs

@@ -36,10 +36,12 @@ SimulationSettings simulationSettings(const ScheduleInput& input, Diagnostics& d
 }
 
 StepProblem::StepProblem(const ScheduleInput& input)
-    : graph(input.graph), collectives(input.collectives),
-      evaluator(input.graph, input.collectives, input.costs, quietSimulationSettings(input)),
+    : graph(input.graph), collectives(input.collectives), costs(input.costs),
+      simulation(quietSimulationSettings(input)),
+      evaluator(input.graph, input.collectives, input.costs, simulation),
       cost_ns(input.costs.all().begin(), input.costs.all().end()), role(input.graph.size(), StepRole::Work),
-      prep_(input.collectives.size()), due_(input.collectives.size()), tail_ns_(input.graph.size(), 0),
+      bounds(findStepBounds(input.graph, input.collectives, input.costs, simulation)),
+      prep_(input.collectives.size()), due_(input.collectives.size(), kNoNode),
       last_use_(input.collectives.size(), kNoNode) {
     for (NodeId id = 0; id < graph.size(); ++id) {
         const NodeKind kind = graph.node(id).kind;
@@ -49,7 +51,7 @@ StepProblem::StepProblem(const ScheduleInput& input)
     findEdges();
     findPreparation();
     findRoles();
-    findTails(input.costs);
+    findLaunchDistances();
     findDues();
 }
 
@@ -146,11 +148,10 @@ void StepProblem::findRoles() {
     }
 }
 
-void StepProblem::findTails(const CostTable& costs) {
+void StepProblem::findLaunchDistances() {
     launch_distance_ns_.assign(graph.size(), kNoLaunch);
     for (NodeId id = static_cast<NodeId>(graph.size()); id-- > 0;) {
         for (const NodeId user : after(id)) {
-            tail_ns_[id] = std::max(tail_ns_[id], tail_ns_[user] + costs.ns(user));
             const int64_t distance =
                 role[user] == StepRole::Launch ? 0 : launch_distance_ns_[user] + cost_ns[user];
             launch_distance_ns_[id] = std::min(launch_distance_ns_[id], distance);
@@ -173,8 +174,7 @@ void StepProblem::findDues() {
             continue;
         const NodeId node = first[item.launch];
         const bool far = node != kNoNode && role[node] == StepRole::Late && reduces(item.kind);
-        due_[i].node = far ? kNoNode : node;
-        due_[i].tail_ns = tail_ns_[item.launch];
+        due_[i] = far ? kNoNode : node;
         last_use_[i] = item.launch;
         for (const NodeId id : item.waits)
             last_use_[i] = std::max(last_use_[i], id);

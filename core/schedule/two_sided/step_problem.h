@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schedule/scheduler.h"
+#include "simulate/lower_bound.h"
 #include "simulate/step_evaluator.h"
 
 namespace gs {
@@ -24,9 +25,16 @@ public:
 
     const Graph& graph;
     const CollectiveTable& collectives;
+    const CostTable& costs;
+    SimulationSettings simulation;
     StepEvaluator evaluator;
     std::vector<int64_t> cost_ns; ///< on the compute stream; 0 for launches and waits
     std::vector<StepRole> role;
+    StepBounds bounds;
+
+    TimelinePtr simulate(const Order& order) const {
+        return gs::simulate(graph, collectives, costs, order, simulation);
+    }
 
     /// Data, mutation and effect edges, without repetitions.
     std::span<const NodeId> before(NodeId id) const { return row(before_begin_, before_, id); }
@@ -36,14 +44,10 @@ public:
         return prep_[static_cast<size_t>(collective)];
     }
 
-    struct Due {
-        NodeId node =
-            kNoNode; ///< computation that first needs the result; kNoNode: only the end of the step does
-        int64_t tail_ns = 0; ///< longest path from the wait to the end of the step
-    };
-    const Due& due(int32_t collective) const { return due_[static_cast<size_t>(collective)]; }
-    /// Longest path behind the node, its own cost excluded.
-    int64_t tail(NodeId id) const { return tail_ns_[id]; }
+    /// Computation that first needs the result; kNoNode: only the end of the step does.
+    NodeId due(int32_t collective) const { return due_[static_cast<size_t>(collective)]; }
+    /// Least time between the node's end and the end of the step.
+    int64_t tail(NodeId id) const { return bounds.tail_ns[id]; }
     /// Least computation between the node and a launch that needs it; very large if none does.
     int64_t launchDistance(NodeId id) const { return launch_distance_ns_[id]; }
     /// Last node that uses the gathered value.
@@ -58,14 +62,14 @@ private:
     void findEdges();
     void findPreparation();
     void findRoles();
-    void findTails(const CostTable& costs);
+    void findLaunchDistances();
     void findDues();
 
     std::vector<uint32_t> before_begin_, after_begin_;
     std::vector<NodeId> before_, after_;
     std::vector<std::vector<NodeId>> prep_;
-    std::vector<Due> due_;
-    std::vector<int64_t> tail_ns_, launch_distance_ns_;
+    std::vector<NodeId> due_;
+    std::vector<int64_t> launch_distance_ns_;
     std::vector<NodeId> last_use_;
 };
 

@@ -2,41 +2,37 @@
 
 #include "schedule/gather_budget.h"
 #include "schedule/two_sided/list_scheduler.h"
-
-#include <limits>
-#include <optional>
+#include "schedule/two_sided/local_search.h"
+#include "schedule/two_sided/tighten.h"
+#include "schedule/two_sided/two_sided_report.h"
 
 namespace gs {
 
 namespace {
 
-/// How often a policy runs again with a smaller limit where its order came out above the budget.
-constexpr int kBudgetRetries = 4;
-
-struct Found {
-    Order order;
-    StepCost cost;
-    std::string made_by;
-};
+/// Shares of the first overshoot by which a policy's limit shrinks where its order came out above the budget.
+constexpr int64_t kShrinkPercent[] = {25, 50, 100, 200};
 
 class TwoSided {
 public:
-    explicit TwoSided(const ScheduleInput& input)
-        : input_(input), problem_(input), budget_(gatherBudgetBytes(input.settings, diagnostics_)) {}
+    TwoSided(const ScheduleInput& input, const StepProblem& problem, int64_t budget_bytes)
+        : input_(input), problem_(problem) {
+        best_.budget_bytes = budget_bytes;
+    }
 
-    Schedule run() {
+    TwoSidedOutcome run() {
         runSeeds();
         runPolicies();
-        Schedule schedule;
-        schedule.scheduler = "two-sided";
-        schedule.order = best_.order;
-        schedule.diagnostics = diagnostics_;
-        schedule.diagnostics.add({Severity::Info, "bound-gap", {}, {}, why_ + best_.made_by, {}});
-        return schedule;
+        search();
+        tighten();
+        best_.stopped = input_.job.cancelled();
+        return std::move(best_);
     }
 
 private:
-    bool fits(const StepCost& cost) const { return budget_ < 0 || cost.peak_bytes <= budget_; }
+    bool fits(const StepCost& cost) const {
+        return best_.budget_bytes < 0 || cost.peak_bytes <= best_.budget_bytes;
+    }
 
     /// Inside the budget first, then the shorter step, then the lower peak.
     bool better(const StepCost& a, const StepCost& b) const {
@@ -49,12 +45,14 @@ private:
 
     StepCost consider(Order order, std::string made_by) {
         const StepCost cost = problem_.evaluator.run(order);
-        if (best_.order.empty() || better(cost, best_.cost))
-            best_ = {std::move(order), cost, std::move(made_by)};
+        if ((best_.order.empty() || better(cost, best_.cost)) && !findBrokenEdge(input_.graph, order)) {
+            best_.order = std::move(order);
+            best_.cost = cost;
+            best_.made_by = std::move(made_by);
+        }
         return cost;
     }
 
-    /// Orders of the other schedulers: never worse than any of them that fits.
     void runSeeds() {
         consider(identityOrder(input_.graph), "program-order");
         for (const char* name : {"latest-safe-launch", "just-in-time", "parameter-prefetch"})
@@ -75,48 +73,81 @@ private:
         if (!info || input_.job.cancelled())
             return;
         Schedule seed = info->run({input_.graph, input_.collectives, input_.costs, settings, input_.job});
-        if (!findBrokenEdge(input_.graph, seed.order))
-            consider(std::move(seed.order), std::string(name));
+        consider(std::move(seed.order), std::string(name));
     }
 
     void runPolicies() {
-        for (int bits = 0; bits < 8; ++bits) {
-            ListPolicy policy;
-            policy.budget_bytes = budget_;
-            policy.by_tail = (bits & 1) != 0;
-            policy.feed_first = (bits & 2) != 0;
-            policy.reductions_first = (bits & 4) != 0;
-            runPolicy(policy);
+        const int64_t bound = problem_.bounds.bound_ns;
+        const int64_t aims[] = {kNoAim, bound + bound / 20, bound + bound / 100, bound, 0};
+        for (const int64_t aim : aims) {
+            for (int bits = 0; bits < 4; ++bits) {
+                if (fits(best_.cost) && best_.cost.step_ns <= bound && best_.budget_bytes >= 0)
+                    return; // nothing can be faster, and the budget is kept
+                ListPolicy policy;
+                policy.budget_bytes = best_.budget_bytes;
+                policy.aim_ns = aim;
+                policy.feed_first = (bits & 1) != 0;
+                policy.reductions_first = (bits & 2) != 0;
+                runPolicy(policy);
+            }
         }
     }
 
     void runPolicy(ListPolicy policy) {
-        for (int attempt = 0; attempt <= kBudgetRetries; ++attempt) {
+        int64_t overshoot = 0;
+        for (size_t attempt = 0; attempt <= std::size(kShrinkPercent); ++attempt) {
             Order order = scheduleList(problem_, policy, input_.job);
-            if (order.empty())
+            if (order.empty()) // stopped
                 return;
-            const StepCost cost = consider(std::move(order), "list");
-            why_ += std::to_string(cost.step_ns) + (fits(cost) ? " " : "! ");
-            if (fits(cost))
+            const StepCost cost = consider(std::move(order), "list scheduling");
+            if (fits(cost) || attempt == std::size(kShrinkPercent))
                 return;
-            policy.budget_bytes -= cost.peak_bytes - budget_;
+            overshoot = attempt == 0 ? cost.peak_bytes - best_.budget_bytes : overshoot;
+            policy.budget_bytes = best_.budget_bytes - overshoot / 100 * kShrinkPercent[attempt];
             if (policy.budget_bytes < 0)
                 return;
         }
     }
 
+    void search() {
+        SearchLimits limits;
+        limits.steps = static_cast<size_t>(input_.settings.integer(Setting::SearchSteps));
+        limits.better = [this](const StepCost& a, const StepCost& b) { return better(a, b); };
+        Order order = best_.order;
+        StepCost cost = best_.cost;
+        best_.simulations = improveOrder(problem_, limits, input_.job, order, cost);
+        if (better(cost, best_.cost))
+            consider(std::move(order), best_.made_by + " and local search");
+    }
+
+    void tighten() {
+        if (input_.job.cancelled())
+            return;
+        const TimelinePtr timeline = problem_.simulate(best_.order);
+        Order late =
+            launchGathersLate(problem_, best_.order, *timeline, input_.settings.integer(Setting::SlackNs));
+        const StepCost cost = problem_.evaluator.run(late);
+        if (cost.step_ns <= best_.cost.step_ns && cost.peak_bytes <= best_.cost.peak_bytes &&
+            !findBrokenEdge(input_.graph, late)) {
+            best_.order = std::move(late);
+            best_.cost = cost;
+        }
+    }
+
     const ScheduleInput& input_;
-    Diagnostics diagnostics_;
-    StepProblem problem_;
-    int64_t budget_;
-    Found best_;
-    std::string why_;
+    const StepProblem& problem_;
+    TwoSidedOutcome best_;
 };
 
 } // namespace
 
 Schedule runTwoSided(const ScheduleInput& input) {
-    return TwoSided(input).run();
+    Diagnostics diagnostics;
+    const int64_t budget = gatherBudgetBytes(input.settings, diagnostics);
+    const StepProblem problem(input);
+    Schedule schedule = reportTwoSided(input, problem, TwoSided(input, problem, budget).run());
+    schedule.diagnostics.append(diagnostics);
+    return schedule;
 }
 
 } // namespace gs
