@@ -145,6 +145,34 @@ void Document::removeCostFile(const QString& path) {
     push(tr("Remove %1").arg(QFileInfo(path).fileName()), std::move(after), {});
 }
 
+void Document::addEdit(const Edit& edit) {
+    AnalysisRequest after = request_;
+    after.edits = withEdit(std::move(after.edits), edit);
+    const QString node = toQString(edit.node);
+    switch (edit.kind) {
+    case Edit::Kind::Move:
+        return push(tr("Move %1").arg(node), std::move(after), "move " + edit.node);
+    case Edit::Kind::Pin:
+        return push(tr("Pin %1").arg(node), std::move(after), {});
+    case Edit::Kind::Forbid:
+        return push(tr("Hold %1 in place").arg(node), std::move(after), {});
+    case Edit::Kind::Bucket:
+        return push(edit.members.size() == 1 ? tr("Take out of its bucket") : tr("Bucket by hand"),
+                    std::move(after), {});
+    }
+}
+
+void Document::removeEdits(const QString& node) {
+    AnalysisRequest after = request_;
+    after.edits = node.isEmpty() ? Edits() : withoutEdits(std::move(after.edits), node.toStdString());
+    push(node.isEmpty() ? tr("Take back all manual changes") : tr("Take back manual change"),
+         std::move(after), {});
+}
+
+void Document::setRequest(const AnalysisRequest& request, const QString& text) {
+    push(text, request, {});
+}
+
 void Document::push(const QString& text, AnalysisRequest after, const std::string& merge_key) {
     if (opening_ || sameRequest(after, request_))
         return;

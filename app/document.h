@@ -46,6 +46,10 @@ public:
     void editCost(const QString& key, qint64 ns); ///< ns < 0 removes the edit
     void addCostFile(const QString& path);
     void removeCostFile(const QString& path);
+    void addEdit(const Edit& edit); ///< moves of one node that follow each other closely are one undo step
+    void removeEdits(const QString& node); ///< what was done by hand to a node; an empty name: everything
+    /// Another request as a whole; `text` names the undo step.
+    void setRequest(const AnalysisRequest& request, const QString& text);
 
     /// Asked for by a view or an action. Names that the snapshot lacks select nothing, but come back as soon
     /// as a snapshot has them again.

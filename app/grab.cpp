@@ -7,6 +7,7 @@
 #include "app/main_window.h"
 #include "app/message_page.h"
 #include "app/text.h"
+#include "explain/why.h"
 #include "views/theme.h"
 
 #include <QApplication>
@@ -118,7 +119,8 @@ bool Grabber::openGraph(MainWindow& window, const QString& graph) {
     return false;
 }
 
-/// The first gather that stays exposed, else the middle one of those that moved, else the first.
+/// The gather that stalls the step longest after scheduling, else the middle one of those that moved, else
+/// the first.
 Selection Grabber::choose(const Analysis& analysis) {
     std::vector<const Decision*> moved;
     const std::vector<Decision>& decisions = analysis.after.schedule->decisions;
@@ -128,9 +130,14 @@ Selection Grabber::choose(const Analysis& analysis) {
             moved.push_back(&decision);
     if (!moved.empty())
         chosen = moved[moved.size() / 2];
-    for (auto it = decisions.rbegin(); it != decisions.rend(); ++it)
-        if (it->verdict == Verdict::ComputeLimited)
-            chosen = &*it;
+    int64_t longest_ns = 0;
+    for (const Decision& decision : decisions) {
+        const int64_t exposed_ns = exposedAfter(analysis, decision.collective);
+        if (decision.verdict == Verdict::NotCandidate || exposed_ns <= longest_ns)
+            continue;
+        longest_ns = exposed_ns;
+        chosen = &decision;
+    }
     if (!chosen)
         return {};
     return {Selection::Kind::Gather, toQString(analysis.after.graph->name(chosen->launch))};

@@ -102,6 +102,9 @@ void MainWindow::connectDocument() {
     connect(workspace_, &Workspace::selectionRequested, &document_, &Document::select);
     connect(workspace_, &Workspace::settingRequested, &document_, &Document::setSetting);
     connect(workspace_, &Workspace::costEditRequested, &document_, &Document::editCost);
+    connect(workspace_, &Workspace::editRequested, &document_, &Document::addEdit);
+    connect(workspace_, &Workspace::editRemovalRequested, &document_, &Document::removeEdits);
+    connect(workspace_, &Workspace::requestRequested, &document_, &Document::setRequest);
     connect(header_, &HeaderBar::settingRequested, &document_, &Document::setSetting);
     connect(status_, &StatusLine::partClicked, this, &MainWindow::statusClicked);
     connect(banner_, &Banner::actionClicked, &document_, &Document::reload);

@@ -110,6 +110,7 @@ private:
     void choosePictureFile(QWidget* widget, const QString& title);
 
     // main_window_links.cpp
+    void showEdits();
     void statusClicked(StatusLine::Part part);
     void stepGather(int by);
     void focusFilter();

@@ -101,6 +101,8 @@ void MainWindow::buildEditMenu(QMenu* menu) {
         addAction(action);
         menu->addAction(action);
     }
+    addCommand(menu, QStringLiteral("takeBackEdits"), tr("&Take back all changes by hand"), {},
+               [this] { document_.removeEdits({}); });
     menu->addSeparator();
     addCommand(menu, QStringLiteral("copySummary"), tr("&Copy the status line"),
                QKeySequence(QStringLiteral("Ctrl+Shift+C")),

@@ -6,11 +6,32 @@
 #include "views/docks/filter_field.h"
 #include "views/docks/gathers_view.h"
 
+#include <QMenu>
+#include <QPushButton>
+
 #include <algorithm>
 
 namespace gs {
 
 namespace {
+
+QString describe(const Edit& edit) {
+    const QString node = toQString(edit.node), anchor = toQString(edit.anchor);
+    switch (edit.kind) {
+    case Edit::Kind::Move:
+        return MainWindow::tr("%1 moved in front of %2").arg(node, anchor);
+    case Edit::Kind::Pin:
+        return MainWindow::tr("%1 pinned in front of %2").arg(node, anchor);
+    case Edit::Kind::Forbid:
+        return MainWindow::tr("%1 held in its place").arg(node);
+    case Edit::Kind::Bucket:
+        break;
+    }
+    if (edit.members.size() == 1)
+        return MainWindow::tr("%1 taken out of its bucket").arg(toQString(edit.members.front()));
+    return MainWindow::tr("bucket of %1 and %n more", nullptr, static_cast<int>(edit.members.size()) - 1)
+        .arg(toQString(edit.members.front()));
+}
 
 void showOnly(GathersView& view, GathersFilter::Chip wanted) {
     for (int chip = 0; chip < GathersFilter::ChipCount; ++chip)
@@ -23,6 +44,9 @@ void MainWindow::statusClicked(StatusLine::Part part) {
     auto* gathers = qobject_cast<GathersView*>(workspace_->view(QStringLiteral("gathers")));
     auto* costs = qobject_cast<CostsView*>(workspace_->view(QStringLiteral("costs")));
     switch (part) {
+    case StatusLine::Part::Edits:
+        showEdits();
+        break;
     case StatusLine::Part::Hidden:
     case StatusLine::Part::Exposed:
         if (gathers)
@@ -41,6 +65,25 @@ void MainWindow::statusClicked(StatusLine::Part part) {
         workspace_->show(QStringLiteral("timeline"));
         break;
     }
+}
+
+/// A menu of the changes made by hand: a click takes one back.
+void MainWindow::showEdits() {
+    const SnapshotPtr snapshot = document_.snapshot();
+    if (!snapshot)
+        return;
+    auto* menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("edits"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (const Edit& edit : snapshot->request.edits) {
+        const QString node = toQString(edit.kind == Edit::Kind::Bucket ? edit.members.front() : edit.node);
+        menu->addAction(tr("Take back: %1").arg(describe(edit)), this,
+                        [this, node] { document_.removeEdits(node); });
+    }
+    menu->addSeparator();
+    menu->addAction(tr("Take back all"), this, [this] { document_.removeEdits({}); });
+    const QWidget* anchor = status_->button(StatusLine::Part::Edits);
+    menu->popup(anchor->mapToGlobal(QPoint(0, -menu->sizeHint().height())));
 }
 
 /// By the table as it is sorted and filtered; without the table in program order.

@@ -17,6 +17,13 @@ QString count(size_t value) {
     return toQString(formatCount(static_cast<int64_t>(value)));
 }
 
+QString editsText(size_t edits) {
+    if (edits == 0)
+        return {};
+    return edits == 1 ? StatusLine::tr("1 change by hand")
+                      : StatusLine::tr("%1 changes by hand").arg(count(edits));
+}
+
 QString time(int64_t ns) {
     return toQString(formatTime(ns));
 }
@@ -37,6 +44,7 @@ QStringList statusParts(const Analysis& analysis) {
         StatusLine::tr("lower bound %1").arg(time(analysis.lower_bound_ns)),
         StatusLine::tr("peak gathered %1").arg(toQString(formatBytes(after.peak_gathered_bytes))),
         StatusLine::tr("%1 costs missing").arg(count(summary.missing_costs)),
+        editsText(analysis.request.edits.size()),
     };
 }
 
@@ -53,6 +61,7 @@ StatusLine::StatusLine(QWidget* parent) : QWidget(parent) {
         tr("No order can be faster: compute, communication or the longest path"),
         tr("Show gathered bytes alive on the timeline"),
         tr("Show the costs that no source knows"),
+        tr("List the changes made by hand, and take them back"),
     };
     for (int i = 0; i < kParts; ++i) {
         dots_[i] = new QLabel(QStringLiteral(" · "));
@@ -85,8 +94,9 @@ void StatusLine::setSnapshot(const SnapshotPtr& snapshot) {
     const bool open = snapshot != nullptr;
     const QStringList texts = open ? statusParts(*snapshot) : QStringList();
     for (int i = 0; i < kParts; ++i) {
-        parts_[i]->setVisible(open);
-        dots_[i]->setVisible(open && i > 0);
+        const bool shown = open && !texts[i].isEmpty();
+        parts_[i]->setVisible(shown);
+        dots_[i]->setVisible(shown && i > 0);
         if (open)
             parts_[i]->setText(texts[i]);
     }
@@ -105,8 +115,10 @@ QString StatusLine::text() const {
     if (!idle_->isHidden())
         return {};
     QStringList texts;
-    for (const QPushButton* part : parts_)
-        texts.append(part->text());
+    for (const QPushButton* part : parts_) {
+        if (!part->text().isEmpty())
+            texts.append(part->text());
+    }
     return texts.join(QStringLiteral(" · "));
 }
 

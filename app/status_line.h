@@ -13,8 +13,8 @@ class ElidedLabel;
 class StatusLine : public QWidget {
     Q_OBJECT
 public:
-    enum class Part : uint8_t { Hidden, Exposed, Step, LowerBound, Peak, Missing };
-    static constexpr int kParts = 6;
+    enum class Part : uint8_t { Hidden, Exposed, Step, LowerBound, Peak, Missing, Edits };
+    static constexpr int kParts = 7;
 
     explicit StatusLine(QWidget* parent = nullptr);
     void setSnapshot(const SnapshotPtr& snapshot);
@@ -35,7 +35,7 @@ private:
     ElidedLabel* run_;
 };
 
-/// Text of each part for a snapshot, in order.
+/// Text of each part for a snapshot, in order; a part with nothing to say is empty.
 QStringList statusParts(const Analysis& analysis);
 
 } // namespace gs

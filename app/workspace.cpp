@@ -39,6 +39,9 @@ void Workspace::addView(const ViewInfo& info) {
     connect(view, &View::selectionRequested, this, &Workspace::selectionRequested);
     connect(view, &View::settingRequested, this, &Workspace::settingRequested);
     connect(view, &View::costEditRequested, this, &Workspace::costEditRequested);
+    connect(view, &View::editRequested, this, &Workspace::editRequested);
+    connect(view, &View::editRemovalRequested, this, &Workspace::editRemovalRequested);
+    connect(view, &View::requestRequested, this, &Workspace::requestRequested);
     auto* dock = new PanelDock(id, viewTitle(info), view, this);
     // Deferred: among the docks' own changes of place the tabs are not settled yet.
     const auto later = [this] { QTimer::singleShot(0, this, &Workspace::updateTabs); };

@@ -35,6 +35,9 @@ signals:
     void selectionRequested(const gs::Selection& selection);
     void settingRequested(const QString& name, const QString& value);
     void costEditRequested(const QString& key, qint64 ns);
+    void editRequested(const gs::Edit& edit);
+    void editRemovalRequested(const QString& node);
+    void requestRequested(const gs::AnalysisRequest& request, const QString& text);
 
 protected:
     void showEvent(QShowEvent* event) override;

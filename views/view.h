@@ -50,6 +50,13 @@ signals:
     void settingRequested(const QString& name, const QString& value);
     /// The user edited a cost: StructuralKey and ns; ns < 0 removes the edit.
     void costEditRequested(const QString& key, qint64 ns);
+    /// The user moved, pinned, forbade or bucketed something by hand.
+    void editRequested(const gs::Edit& edit);
+    /// The user took back what was done by hand to a node; an empty name: everything.
+    void editRemovalRequested(const QString& node);
+    /// The user chose another request as a whole (a counterfactual, a row of Compare). `text` names the undo
+    /// step.
+    void requestRequested(const gs::AnalysisRequest& request, const QString& text);
 
 protected:
     /// snapshot() is new; may be null (nothing open).

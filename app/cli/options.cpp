@@ -14,6 +14,10 @@ void addCommonOptions(QCommandLineParser& parser) {
         {"device", "Device preset of the analytical model.", "NAME"},
         {"scheduler", "Scheduler that places the launches.", "NAME"},
         {"set", "Setting; may be given several times (`list settings` names them).", "KEY=VALUE"},
+        {"edit",
+         "Change by hand; may be given several times: move:NODE:ANCHOR (NODE right before ANCHOR), "
+         "pin:NODE:ANCHOR, forbid:NODE, bucket:A,B,C (one alone: out of its bucket).",
+         "EDIT"},
         {"graph", "Which graph of the file (`list FILE` numbers them).", "N"},
         {"rank", "Which rank's graph, where a file holds several.", "R"},
         {"json", "Write the analysis as JSON to FILE, or to stdout for -.", "FILE"},
@@ -45,6 +49,12 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
                                                    assignment.mid(equals + 1).toStdString());
         if (!status)
             return status.error();
+    }
+    for (const QString& text : parser.values("edit")) {
+        const Result<Edit> edit = parseEdit(text.toStdString());
+        if (!edit)
+            return edit.error();
+        request.edits = withEdit(std::move(request.edits), edit.value());
     }
     for (const auto& [name, slot] : {std::pair<const char*, int*>{"graph", &request.graph_index},
                                      std::pair<const char*, int*>{"rank", &request.rank}}) {

@@ -15,10 +15,12 @@ std::string graphLine(const Program& program) {
         launches += item.launch != kNoNode ? 1 : 0;
         gathers += item.isGather() ? 1 : 0;
     }
-    return fmt::format("{}: {} nodes, {} collectives, {} gathers ({} of weights), {}\n", graph.info().name,
+    const size_t in_flight = program.collectives->inFlightCount();
+    return fmt::format("{}: {} nodes, {} collectives{}, {} gathers ({} of weights), {}\n", graph.info().name,
                        formatCount(static_cast<int64_t>(graph.size())),
-                       formatCount(static_cast<int64_t>(launches)), gathers,
-                       program.collectives->weightGatherCount(),
+                       formatCount(static_cast<int64_t>(launches)),
+                       in_flight > 0 ? fmt::format(" and {} in flight at entry", in_flight) : std::string(),
+                       gathers, program.collectives->weightGatherCount(),
                        graph.info().level == GraphLevel::Fx ? "level fx" : "level scheduler");
 }
 

@@ -2,6 +2,8 @@
 
 #include "analysis/stage_cache.h"
 #include "cost/cost_sources.h"
+#include "passes/collective_lint.h"
+#include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
 #include "simulate/shared_links.h"
 
@@ -22,6 +24,20 @@ std::string fileKey(const std::string& path) {
     const auto size = std::filesystem::file_size(path, error);
     const auto time = std::filesystem::last_write_time(path, error);
     return fmt::format("{}\n{}\n{}\n", path, size, time.time_since_epoch().count());
+}
+
+std::string importKey(const AnalysisRequest& request) {
+    return fmt::format("{}{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank);
+}
+
+/// The edits of buckets, or of places.
+std::string editsKey(const Edits& edits, bool buckets) {
+    std::string key;
+    for (const Edit& edit : edits) {
+        if ((edit.kind == Edit::Kind::Bucket) == buckets)
+            key += editText(edit) + "\n";
+    }
+    return key;
 }
 
 /// Values of all settings that belong to `stage`.
@@ -45,6 +61,7 @@ struct Passed {
     CollectiveTablePtr collectives_before;
     CollectiveTablePtr collectives_after;
     std::vector<PassReport> reports;
+    Diagnostics diagnostics; ///< of the launches and waits before
 };
 
 struct Priced {
@@ -65,9 +82,41 @@ struct Simulated {
     Diagnostics diagnostics;
 };
 
+void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics) {
+    size_t in_flight = 0;
+    NodeId example = kNoNode;
+    for (const CostEntry& entry : costs.entries()) {
+        const int32_t index = program.collectives->indexOf(entry.nodes.front());
+        if (entry.provenance != Provenance::Missing || index < 0 ||
+            !(*program.collectives)[static_cast<size_t>(index)].inFlightAtEntry())
+            continue;
+        ++in_flight;
+        example = entry.nodes.front();
+    }
+    if (const size_t missing = costs.count(Provenance::Missing) - in_flight; missing > 0)
+        diagnostics.add({Severity::Info,
+                         "missing-costs",
+                         {},
+                         {},
+                         fmt::format("{} distinct ops have no cost and count as 0", missing),
+                         "cost_sources=file,analytical fills them from the device's model"});
+    if (in_flight > 0)
+        diagnostics.add(
+            {Severity::Info,
+             "missing-in-flight-costs",
+             {},
+             std::string(program.graph->name(example)),
+             fmt::format("{} distinct collectives in flight at entry have no duration and count as 0",
+                         in_flight),
+             fmt::format(
+                 "set it with in_flight_ns={}=NS, or in a cost file by the name of the wait or the input",
+                 program.graph->name(example))});
+}
+
 SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
     const auto begin = Clock::now();
     auto schedule = std::make_shared<Schedule>(info.run(input));
+    applyEdits(input, input.edits, *schedule);
     schedule->run_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     return schedule;
 }
@@ -135,9 +184,7 @@ private:
     }
 
     Status import() {
-        const std::string key =
-            fmt::format("{}{}\n{}", fileKey(request_.graph_file), request_.graph_index, request_.rank);
-        auto item = stage(cache_.imported, "import", 0.0, key, [&]() -> Result<Imported> {
+        auto item = stage(cache_.imported, "import", 0.0, importKey(request_), [&]() -> Result<Imported> {
             Imported made;
             Result<ImportedGraph> source =
                 importGraph(request_.graph_file, request_.graph_index, request_.rank, made.diagnostics, job_);
@@ -155,7 +202,9 @@ private:
     }
 
     Status passes() {
-        std::string key = fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Passes));
+        const Edits& edits = request_.edits;
+        std::string key = fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Passes),
+                                      editsKey(edits, true));
         const std::string& bucket_mode = request_.settings.text(Setting::BucketMode);
         if (bucket_mode == "fsdp") // the cap follows from the device's links
             key += request_.settings.text(Setting::Device);
@@ -167,15 +216,17 @@ private:
                 made.reports.push_back(lowered.report);
             }
             made.before = made.after = lowered.graph;
-            if (bucket_mode != "none") {
-                PassResult bucketed = bucket_mode == "fsdp"
-                                          ? bucketFsdp(lowered.graph, request_.settings)
-                                          : bucketCoalesced(lowered.graph, request_.settings);
+            const auto bucket = [&](PassResult bucketed) {
                 made.after = bucketed.graph;
                 made.reports.push_back(std::move(bucketed.report));
-            }
+            };
+            if (bucket_mode == "coalesced" || !editsKey(edits, true).empty())
+                bucket(bucketCoalesced(made.after, request_.settings, edits));
+            if (bucket_mode == "fsdp")
+                bucket(bucketFsdp(made.after, request_.settings));
             made.collectives_before = made.collectives_after =
                 std::make_shared<CollectiveTable>(*made.before);
+            lintCollectives(*made.before, *made.collectives_before, made.diagnostics);
             if (made.after != made.before)
                 made.collectives_after = std::make_shared<CollectiveTable>(*made.after);
             return made;
@@ -191,6 +242,7 @@ private:
         out_->reports = passed.reports;
         for (const PassReport& report : passed.reports)
             out_->diagnostics.append(report.diagnostics);
+        out_->diagnostics.append(passed.diagnostics);
         return Unit{};
     }
 
@@ -208,17 +260,16 @@ private:
             chain->overrides = request_.cost_overrides;
             for (const CostModelPtr& model : chain->models)
                 model->check(*out_->after.graph, made.diagnostics);
+            for (const auto& [setting, times] :
+                 {std::pair(Setting::InFlightNs, &chain->in_flight),
+                  std::pair(Setting::InFlightElapsedNs, &chain->in_flight_elapsed)})
+                checkInFlightNames(settingSpec(setting).name, *times, *out_->after.graph,
+                                   *out_->after.collectives, made.diagnostics);
             made.before = made.after =
                 priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
             if (out_->after.graph != out_->before.graph)
                 made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
-            if (const size_t missing = made.after->count(Provenance::Missing); missing > 0)
-                made.diagnostics.add({Severity::Info,
-                                      "missing-costs",
-                                      {},
-                                      {},
-                                      fmt::format("{} distinct ops have no cost and count as 0", missing),
-                                      "cost_sources=file,analytical fills them from the device's model"});
+            reportMissing(out_->after, *made.after, made.diagnostics);
             return made;
         });
         if (!item)
@@ -239,14 +290,17 @@ private:
                 {},
                 "`gatherscope-cli list schedulers` names them all"};
         const std::string key =
-            fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Schedule));
+            fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Schedule),
+                        editsKey(request_.edits, false));
         auto item = stage(cache_.scheduled, "schedule", 0.7, key, [&]() -> Result<Scheduled> {
             const auto input = [&](const Program& program) {
                 return ScheduleInput{*program.graph, *program.collectives, *program.costs, request_.settings,
                                      job_};
             };
+            ScheduleInput after = input(out_->after);
+            after.edits = request_.edits;
             return Scheduled{runScheduler(*findScheduler("program-order"), input(out_->before)),
-                             runScheduler(*info, input(out_->after))};
+                             runScheduler(*info, after)};
         });
         if (!item)
             return item.error();
@@ -330,6 +384,12 @@ Analyser::~Analyser() = default;
 
 Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
     return Run(*cache_, request, job)();
+}
+
+void Analyser::remember(const Analysis& analysis) {
+    const std::string key = importKey(analysis.request);
+    if (!cache_->imported.find(key))
+        cache_->imported.insert(key, {analysis.source, {}});
 }
 
 const Decision* Analysis::decisionFor(NodeId launch) const {

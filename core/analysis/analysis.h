@@ -1,6 +1,7 @@
 // The one immutable snapshot that every view, export and command shows.
 #pragma once
 
+#include "analysis/edits.h"
 #include "analysis/settings.h"
 #include "base/progress.h"
 #include "import/importer.h"
@@ -23,6 +24,7 @@ struct AnalysisRequest {
     std::vector<std::string> cost_files;           ///< in order
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     Settings settings;
+    Edits edits; ///< changes made by hand
 };
 
 /// One program with its order and what comes of it.
@@ -67,6 +69,9 @@ public:
 
     /// Error code "cancelled" when the job was stopped.
     Result<AnalysisPtr> analyse(const AnalysisRequest& request, const JobContext& job);
+    /// Takes over the graph of an analysis made elsewhere, so that variations of its request do not read the
+    /// file again.
+    void remember(const Analysis& analysis);
 
     struct Cache; ///< results of earlier stages; private to analysis.cpp
 

@@ -37,6 +37,9 @@ enum class Setting : uint8_t {
     Mesh,
     CostSources,
     Device,
+    InFlightNs,
+    InFlightElapsedNs,
+    CommScale,
     Count
 };
 inline constexpr size_t kSettingCount = static_cast<size_t>(Setting::Count);

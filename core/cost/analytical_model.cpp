@@ -46,6 +46,8 @@ public:
             const Collective& collective = collectives[static_cast<size_t>(index)];
             return device_.uses_nccl ? ncclCost(graph, collective) : linearCost(graph, collective);
         }
+        if (isStructuralZero(graph.node(id).kind)) // a collective in flight at entry: its kind is not known
+            return std::nullopt;
         if (startsNoKernel(graph, id))
             return CostEstimate{0, Provenance::Analytical, "starts no kernel"};
         const auto found = roofline(graph, id, device_.roofline);

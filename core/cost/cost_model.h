@@ -3,6 +3,7 @@
 
 #include "base/diagnostics.h"
 #include "cost/cost_table.h"
+#include "cost/in_flight.h"
 
 #include <map>
 #include <optional>
@@ -25,7 +26,7 @@ public:
     virtual std::string name() const = 0;   ///< "file", "analytical", …
     virtual std::string source() const = 0; ///< file name, device name, …
     /// Time of one node, or nothing if this source does not know it. Only asked for compute nodes and
-    /// launches.
+    /// launches, and for waits and inputs of collectives in flight at entry.
     virtual std::optional<CostEstimate> estimate(const Graph& graph, const CollectiveTable& collectives,
                                                  NodeId id) const = 0;
     /// True if estimate() looks only at what the StructuralKey and the group of a node say, so that equal
@@ -42,7 +43,8 @@ using CostModelPtr = std::shared_ptr<const CostModel>;
 
 /// StructuralKey of a compute node or launch: target, shapes and strides (symbols by hint), dtypes, scalar
 /// arguments that change the work; for collectives kind, bytes, dtype, group size and topology. Never names.
-/// Empty for nodes that cost nothing by definition (see isStructuralZero).
+/// Empty for nodes that cost nothing by definition (see isStructuralZero). The input of a collective in
+/// flight at entry has the key "in_flight bf16[4096,2048;2048,1]".
 ///
 ///     aten.mm.default(bf16[8192,4096;4096,1], bf16[4096,6144;1,4096]) -> bf16[8192,6144;6144,1]
 ///     all_gather bf16 in=1835008 out=117440512 ranks=64 stride=1 blocks=8
@@ -62,12 +64,17 @@ struct CostChain {
     std::vector<CostModelPtr> models;         ///< in order
     std::map<std::string, int64_t> overrides; ///< StructuralKey → ns, edited by the user; wins over all
     std::map<std::string, int64_t> node_overrides; ///< node name → ns
-    CostModelPtr analytical;                       ///< fills CostEntry::analytical_ns; may be null
+    InFlightTimes in_flight;         ///< durations of collectives in flight at entry, set by the user
+    InFlightTimes in_flight_elapsed; ///< how long they have run already
+    double comm_scale = 1;           ///< what-if: every transfer takes so many times what the chain says
+    CostModelPtr analytical;         ///< fills CostEntry::analytical_ns; may be null
 };
 
 /// Prices every node, in time linear in the graph. A compute node or launch that no model knows is Missing
 /// and counts as 0 ns. Negative numbers of a model count as not known; overrides and estimates are cut at
-/// kMaxCostNs. Order: node override, key override, the models in turn.
+/// kMaxCostNs. Order: node override, key override, the models in turn. For a collective in flight at entry:
+/// its name in in_flight, node override, key override, in_flight's number for all, the models by its waits'
+/// names and its input's.
 CostTablePtr priceGraph(const Graph& graph, const CollectiveTable& collectives, const CostChain& chain);
 
 } // namespace gs

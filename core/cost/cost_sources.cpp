@@ -26,6 +26,17 @@ Result<CostChain> makeCostChain(const std::vector<std::string>& files, const Set
                      {},
                      "`gatherscope-cli list devices` names them all"};
     chain.analytical = makeAnalyticalModel(*device);
+    Result<InFlightTimes> durations =
+        parseInFlightTimes(settingSpec(Setting::InFlightNs).name, settings.text(Setting::InFlightNs));
+    if (!durations)
+        return durations.error();
+    Result<InFlightTimes> elapsed = parseInFlightTimes(settingSpec(Setting::InFlightElapsedNs).name,
+                                                       settings.text(Setting::InFlightElapsedNs));
+    if (!elapsed)
+        return elapsed.error();
+    chain.in_flight = std::move(durations).value();
+    chain.in_flight_elapsed = std::move(elapsed).value();
+    chain.comm_scale = settings.number(Setting::CommScale);
     std::string sources = settings.text(Setting::CostSources);
     if (sources == "auto")
         sources = files.empty() ? "analytical" : "file";

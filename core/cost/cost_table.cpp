@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <fmt/format.h>
 #include <unordered_map>
 
 namespace gs {
@@ -74,10 +76,12 @@ uint64_t classHash(const Graph& graph, NodeId id) {
     return hash.value();
 }
 
+constexpr int32_t kBySetting = -2;
+
 struct Price {
     int64_t ns = 0;
     Provenance provenance = Provenance::Missing;
-    int32_t source = -1; ///< index of the model
+    int32_t source = -1; ///< index of the model; -1 = edited, kBySetting
     std::string note;
 };
 
@@ -95,10 +99,14 @@ public:
     CostTablePtr build() {
         findNodeOverrides();
         for (NodeId id = 0; id < graph_.size(); ++id) {
-            if (isStructuralZero(graph_.node(id).kind) && !node_overrides_.count(id))
+            if (isStructuralZero(graph_.node(id).kind) && (!node_overrides_.count(id) || isInFlight(id)))
                 continue;
             const uint32_t of = classOf(id);
-            addToEntry(id, of, priceOf(id, of));
+            addToEntry(id, of, scaled(id, priceOf(id, of)));
+        }
+        for (size_t i = 0; i < collectives_.size() && collectives_.inFlightCount() > 0; ++i) {
+            if (collectives_[i].inFlightAtEntry())
+                priceInFlight(i);
         }
         return std::move(table_);
     }
@@ -116,6 +124,11 @@ private:
             if (const auto id = graph_.find(name))
                 node_overrides_[*id] = ns;
         }
+    }
+
+    bool isInFlight(NodeId id) const {
+        const int32_t index = collectives_.indexOf(id);
+        return index >= 0 && collectives_[static_cast<size_t>(index)].inFlightAtEntry();
     }
 
     uint32_t classOf(NodeId id) {
@@ -173,6 +186,56 @@ private:
         return {};
     }
 
+    /// No stream runs the input itself, so its ns() stays 0; the times stand in in_flight_.
+    void priceInFlight(size_t index) {
+        const Collective& item = collectives_[index];
+        const uint32_t of = classOf(item.input);
+        const Price price = scaled(item.input, inFlightPrice(item, of));
+        addToEntry(item.input, of, price);
+        table_->ns_[item.input] = 0;
+        table_->in_flight_.resize(collectives_.size());
+        InFlightTime& time = table_->in_flight_[index];
+        time.duration_ns = price.ns;
+        const int64_t elapsed = chain_.in_flight_elapsed.namedNs(graph_, item);
+        time.elapsed_ns = cut(elapsed >= 0 ? elapsed : chain_.in_flight_elapsed.all_ns);
+    }
+
+    Price inFlightPrice(const Collective& item, uint32_t of) const {
+        if (const int64_t ns = chain_.in_flight.namedNs(graph_, item); ns >= 0)
+            return {cut(ns), Provenance::User, kBySetting, {}};
+        std::vector<NodeId> nodes = item.waits;
+        nodes.push_back(item.input);
+        for (const NodeId id : nodes) {
+            if (const auto found = node_overrides_.find(id); found != node_overrides_.end())
+                return {cut(found->second), Provenance::User, -1, "set for this node"};
+        }
+        if (const auto found = chain_.overrides.find(*keys_[classes_[of].key]);
+            found != chain_.overrides.end())
+            return {cut(found->second), Provenance::User, -1, "set for all equal nodes"};
+        if (chain_.in_flight.all_ns >= 0)
+            return {cut(chain_.in_flight.all_ns), Provenance::User, kBySetting, {}};
+        for (size_t model = 0; model < chain_.models.size(); ++model) {
+            for (const NodeId id : nodes) {
+                auto found = chain_.models[model] ? chain_.models[model]->estimate(graph_, collectives_, id)
+                                                  : std::nullopt;
+                if (found && found->ns >= 0)
+                    return {cut(found->ns), found->provenance, static_cast<int32_t>(model),
+                            std::move(found->note)};
+            }
+        }
+        return {};
+    }
+
+    Price scaled(NodeId id, Price price) const {
+        if (chain_.comm_scale == 1 || (graph_.node(id).kind != NodeKind::Launch && !isInFlight(id)) ||
+            price.provenance == Provenance::Missing)
+            return price;
+        price.note += fmt::format("{}{} ns × {} (comm_scale)", price.note.empty() ? "" : "; ", price.ns,
+                                  chain_.comm_scale);
+        price.ns = cut(std::llround(static_cast<double>(price.ns) * chain_.comm_scale));
+        return price;
+    }
+
     void addToEntry(NodeId id, uint32_t of, Price price) {
         StructureHash hash;
         hash.mix(classes_[of].key);
@@ -191,14 +254,15 @@ private:
         CostEntry entry;
         entry.key = *keys_[classes_[of].key];
         const int32_t index = collectives_.indexOf(id);
-        const bool launch = graph_.node(id).kind == NodeKind::Launch && index >= 0;
+        const bool launch = index >= 0 && (graph_.node(id).kind == NodeKind::Launch ||
+                                           collectives_[static_cast<size_t>(index)].input == id);
         entry.kind = launch ? collectiveKindName(collectives_[static_cast<size_t>(index)].kind)
                             : std::string_view("compute");
         entry.label = costLabel(graph_, collectives_, id);
         entry.ns = price.ns;
         entry.provenance = price.provenance;
         if (price.provenance == Provenance::User)
-            entry.source = "edited by hand";
+            entry.source = price.source == kBySetting ? "in_flight_ns" : "edited by hand";
         else if (price.source >= 0)
             entry.source = chain_.models[static_cast<size_t>(price.source)]->source();
         entry.note = std::move(price.note);

@@ -40,6 +40,13 @@ struct CostEntry {
     std::vector<NodeId> nodes;  ///< nodes that use it, in program order
 };
 
+/// Times of a collective in flight when the graph starts.
+struct InFlightTime {
+    int64_t duration_ns = 0; ///< from its launch; 0 if missing
+    int64_t elapsed_ns = 0;  ///< since its launch
+    int64_t remaining() const { return duration_ns > elapsed_ns ? duration_ns - elapsed_ns : 0; }
+};
+
 class CostTable {
 public:
     /// Per node: ns on the compute stream, or of the transfer for a launch. Missing counts as 0 here; see
@@ -50,15 +57,27 @@ public:
     const CostEntry* entry(NodeId id) const {
         return entry_of_[id] < 0 ? nullptr : &entries_[static_cast<size_t>(entry_of_[id])];
     }
+    /// What its stream runs of the collective with this index: the launch's time; in flight at entry, what is
+    /// left of it.
+    int64_t transferNs(const CollectiveTable& collectives, size_t index) const {
+        return collectives[index].inFlightAtEntry() ? inFlight(index).remaining()
+                                                    : ns_[collectives[index].launch];
+    }
     int32_t entryIndex(NodeId id) const { return entry_of_[id]; }
     std::span<const CostEntry> entries() const { return entries_; }
     size_t count(Provenance provenance) const; ///< entries with this provenance
+    /// Times of the collective with this index of the CollectiveTable; zeros unless it is in flight at entry.
+    /// Its entry is that of its input; ns() of input and waits stays 0, since no stream runs them.
+    InFlightTime inFlight(size_t collective) const {
+        return collective < in_flight_.size() ? in_flight_[collective] : InFlightTime{};
+    }
 
 private:
     friend class CostTableBuilder;
     std::vector<int64_t> ns_;
     std::vector<int32_t> entry_of_;
     std::vector<CostEntry> entries_;
+    std::vector<InFlightTime> in_flight_; ///< by collective; empty if none is in flight at entry
 };
 
 using CostTablePtr = std::shared_ptr<const CostTable>;

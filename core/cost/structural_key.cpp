@@ -201,6 +201,20 @@ std::vector<size_t> tellingArguments(std::string_view name) {
     return {};
 }
 
+/// The collective in flight at entry whose input `id` is, or null.
+const Collective* inFlightOf(const Graph& graph, const CollectiveTable& collectives, NodeId id) {
+    const int32_t index = isStructuralZero(graph.node(id).kind) ? collectives.indexOf(id) : -1;
+    if (index < 0)
+        return nullptr;
+    const Collective& item = collectives[static_cast<size_t>(index)];
+    return item.input == id ? &item : nullptr;
+}
+
+const Value& inFlightValue(const Graph& graph, const Collective& collective) {
+    const Value& own = graph.value(collective.input);
+    return own.firstTensor() ? own : graph.value(collective.waits.front());
+}
+
 } // namespace
 
 bool isStructuralZero(NodeKind kind) {
@@ -209,6 +223,11 @@ bool isStructuralZero(NodeKind kind) {
 
 std::string structuralKey(const Graph& graph, const CollectiveTable& collectives, NodeId id) {
     const Node& node = graph.node(id);
+    if (const Collective* collective = inFlightOf(graph, collectives, id)) {
+        std::string key = fmt::format("{} ", collectiveKindName(collective->kind));
+        appendValue(key, inFlightValue(graph, *collective));
+        return key;
+    }
     if (isStructuralZero(node.kind))
         return {};
     if (const int32_t index = collectives.indexOf(id); node.kind == NodeKind::Launch && index >= 0)
@@ -228,6 +247,9 @@ std::string structuralKey(const Graph& graph, const CollectiveTable& collectives
 }
 
 std::string costLabel(const Graph& graph, const CollectiveTable& collectives, NodeId id) {
+    if (const Collective* collective = inFlightOf(graph, collectives, id))
+        return fmt::format("in flight at entry {} {}", dtypeAbbreviation(collective->dtype),
+                           formatBytes(collective->output_bytes));
     if (const int32_t index = collectives.indexOf(id);
         graph.node(id).kind == NodeKind::Launch && index >= 0) {
         const Collective& collective = collectives[static_cast<size_t>(index)];

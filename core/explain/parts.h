@@ -43,6 +43,9 @@ void addSimulation(const Subject& subject, WhyCard& card);
 /// What would change the verdict, in closed form.
 void addFacts(const Subject& subject, WhyCard& card);
 
+/// Title, sentences and rows of a collective in flight at entry.
+void addInFlight(const Analysis& analysis, const Collective& item, WhyCard& card);
+
 /// Value of the row "comm": "1,159.1 µs · imported, H100 roofline", "no cost known".
 std::string costText(const CostEntry* entry);
 

@@ -140,6 +140,8 @@ WhyText reasonText(const Subject& s) {
             "The prefetch depth of its phase lets it start no more consumers ahead; a greater forward_depth "
             "or backward_depth would.",
             s.launch()};
+    case BindingReason::ByHand:
+        return {"You have placed it by hand; the schedulers work around it.", s.launch()};
     case BindingReason::Invalid:
         return {
             "The new order as a whole would have broken an edge between nodes, so the program keeps its old "
@@ -178,6 +180,8 @@ std::string shortReason(const Subject& s) {
         return "the memory budget is used up";
     case BindingReason::Depth:
         return "the prefetch depth lets it start no earlier";
+    case BindingReason::ByHand:
+        return "you have placed it by hand";
     case BindingReason::Invalid:
         return "the new order was dropped";
     }

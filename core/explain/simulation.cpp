@@ -17,7 +17,10 @@ int64_t exposedByName(const Program& before, std::string_view name) {
     if (!id)
         return -1;
     const int32_t index = before.collectives->indexOf(*id);
-    if (index < 0 || (*before.collectives)[static_cast<size_t>(index)].launch != *id)
+    if (index < 0)
+        return -1;
+    const Collective& item = (*before.collectives)[static_cast<size_t>(index)];
+    if (item.launch != *id && item.input != *id)
         return -1;
     return before.timeline->transfers[static_cast<size_t>(index)].exposed_ns;
 }

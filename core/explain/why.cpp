@@ -34,7 +34,8 @@ std::string positionAndPlace(const Graph& graph, NodeId id) {
 /// Facts that every card of a node has.
 void addNodeRows(const Graph& graph, NodeId id, WhyCard& card) {
     const Node& node = graph.node(id);
-    card.rows.push_back({"op", std::string(graph.targetText(id))});
+    if (graph.targetText(id) != graph.name(id)) // a placeholder has no op
+        card.rows.push_back({"op", std::string(graph.targetText(id))});
     if (node.module != kEmptyString)
         card.rows.push_back({"module", std::string(graph.text(node.module))});
     if (node.source != kEmptyString)
@@ -177,8 +178,12 @@ WhyCard explainNode(const Analysis& analysis, NodeId id) {
     card.title = std::string(graph.name(id));
     card.headline = nodeHeadline(graph, id);
     addNodeRows(graph, id, card);
-    if (index >= 0) // document 004: nobody in this graph launched it
-        card.detail = "It waits for a collective that was launched before the graph.";
+    if (index >= 0) {
+        const Collective& item = (*after.collectives)[static_cast<size_t>(index)];
+        addInFlight(analysis, item, card);
+        addCost(*after.costs, item.input, card);
+        return card;
+    }
     if (countsAsCompute(graph, id))
         card.rows.push_back(
             {"cost", costText(after.costs->entry(id)), kNoNode,

@@ -86,8 +86,8 @@ WhyCard explainNode(const Analysis& analysis, NodeId id);
 
 /// Simulated stall of a collective after scheduling.
 int64_t exposedAfter(const Analysis& analysis, int32_t collective);
-/// The same before: of the gather with the launch's name, or of all gathers that the bucket was made from.
-/// -1 if the program before has none of them.
+/// The same before: of the gather with the launch's name (or in flight at entry, the input's), or of all
+/// gathers that the bucket was made from. -1 if the program before has none of them.
 int64_t exposedBefore(const Analysis& analysis, NodeId launch);
 
 } // namespace gs

@@ -1,6 +1,7 @@
 #include "export/analysis_json.h"
 
 #include "base/hash.h"
+#include "explain/in_flight.h"
 #include "export/exporters.h"
 
 #include <cmath>
@@ -20,8 +21,6 @@ Json graphJson(const Program& program) {
     size_t waits = 0;
     for (const Collective& item : program.collectives->all()) {
         waits += item.waits.size();
-        if (item.launch == kNoNode)
-            continue;
         ++kinds[std::string(collectiveKindName(item.kind))];
         if (item.isGather() && item.group != kNoGroup) {
             auto& [gathers, bytes] = per_group[std::string(graph.text(graph.groups()[item.group].name))];
@@ -130,6 +129,39 @@ std::map<std::string, int64_t> exposedBefore(const Analysis& analysis) {
     return exposed;
 }
 
+/// Collectives that were launched before the graph (document 004).
+Json inFlightJson(const Analysis& analysis) {
+    const Graph& graph = *analysis.after.graph;
+    Json out = Json::array();
+    for (const InFlightFacts& facts : inFlightFacts(analysis)) {
+        const Collective& item = (*analysis.after.collectives)[static_cast<size_t>(facts.index)];
+        const Transfer& transfer = analysis.after.timeline->transfers[static_cast<size_t>(facts.index)];
+        Json waits = Json::array();
+        for (const NodeId wait : item.waits)
+            waits.push_back(std::string(graph.name(wait)));
+        const bool missing = !facts.cost || facts.cost->provenance == Provenance::Missing;
+        out.push_back(
+            {{"input", std::string(graph.name(facts.input))},
+             {"parameter", parameterName(graph, facts.input)},
+             {"waits", std::move(waits)},
+             {"first_use",
+              facts.first_use == kNoNode ? Json(nullptr) : Json(std::string(graph.name(facts.first_use)))},
+             {"bytes", item.output_bytes},
+             {"duration_ns", missing ? Json(nullptr) : Json(facts.time.duration_ns)},
+             {"elapsed_ns", facts.time.elapsed_ns},
+             {"remaining_ns", facts.time.remaining()},
+             {"provenance",
+              std::string(provenanceName(missing ? Provenance::Missing : facts.cost->provenance))},
+             {"wait_before", facts.wait_before ? Json(*facts.wait_before) : Json(nullptr)},
+             {"wait_after", facts.wait_after},
+             {"end_ns", transfer.end_ns},
+             {"exposed_before_ns",
+              facts.exposed_before_ns < 0 ? Json(nullptr) : Json(facts.exposed_before_ns)},
+             {"exposed_after_ns", transfer.exposed_ns}});
+    }
+    return out;
+}
+
 Json scheduleJson(const Analysis& analysis) {
     const Schedule& schedule = *analysis.after.schedule;
     Json order = Json::array();
@@ -171,17 +203,20 @@ Json diagnosticsJson(const Diagnostics& diagnostics) {
 } // namespace
 
 std::string writeAnalysisJson(const Analysis& analysis) {
-    const Json out = {{"format", "gatherscope.analysis"},
-                      {"version", kAnalysisJsonVersion},
-                      {"graph", graphJson(analysis.after)},
-                      {"settings", settingsJson(analysis.request.settings)},
-                      {"costs", costsJson(*analysis.after.costs)},
-                      {"schedule", scheduleJson(analysis)},
-                      {"simulation",
-                       {{"before", timelineJson(*analysis.before.timeline)},
-                        {"after", timelineJson(*analysis.after.timeline)},
-                        {"lower_bound_ns", analysis.lower_bound_ns}}},
-                      {"diagnostics", diagnosticsJson(analysis.diagnostics)}};
+    Json out = {{"format", "gatherscope.analysis"},
+                {"version", kAnalysisJsonVersion},
+                {"graph", graphJson(analysis.after)},
+                {"settings", settingsJson(analysis.request.settings)},
+                {"edits", editTexts(analysis.request.edits)},
+                {"costs", costsJson(*analysis.after.costs)},
+                {"schedule", scheduleJson(analysis)},
+                {"simulation",
+                 {{"before", timelineJson(*analysis.before.timeline)},
+                  {"after", timelineJson(*analysis.after.timeline)},
+                  {"lower_bound_ns", analysis.lower_bound_ns}}},
+                {"diagnostics", diagnosticsJson(analysis.diagnostics)}};
+    if (analysis.after.collectives->inFlightCount() > 0)
+        out["in_flight_at_entry"] = inFlightJson(analysis);
     // Names come from files and may hold broken UTF-8; it is replaced, never an exception.
     return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -37,7 +37,8 @@ public:
         const Graph& graph = *program.graph;
         for (size_t i = 0; i < program.timeline->streams.size(); ++i) {
             const GroupId group = program.timeline->streams[i].group;
-            thread(i + 1, group == kNoGroup
+            thread(i + 1, program.timeline->streams[i].in_flight ? std::string("in flight at entry")
+                          : group == kNoGroup
                               ? std::string("collectives of unknown groups")
                               : fmt::format("group {} ({} ranks)", graph.text(graph.groups()[group].name),
                                             graph.groups()[group].size));
@@ -104,8 +105,8 @@ private:
             args += fmt::format(",\"verdict\":{},\"reason\":{}", jsonText(verdictName(decision->verdict)),
                                 jsonText(bindingReasonName(decision->reason)));
         slice(tid,
-              item.launch == kNoNode ? std::string_view("launched before the graph")
-                                     : graph.name(item.launch),
+              item.inFlightAtEntry() ? "in flight at entry: " + parameterName(graph, item.input)
+                                     : std::string(graph.name(item.launch)),
               collectiveKindName(item.kind), transfer.start_ns, transfer.end_ns, args);
         for (NodeId wait : item.waits)
             arrow(transfer, tid, wait);

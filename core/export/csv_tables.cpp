@@ -74,9 +74,7 @@ Result<std::string> writeCosts(const Analysis& analysis) {
     for (const CostEntry& entry : analysis.after.costs->entries()) {
         const auto calls = static_cast<int64_t>(entry.nodes.size());
         const bool missing = entry.provenance == Provenance::Missing;
-        int64_t total = 0;
-        for (NodeId id : entry.nodes)
-            total += analysis.after.costs->ns(id);
+        int64_t total = entry.ns * calls; // of one entry all calls cost the same
         table.text(entry.kind).text(entry.label);
         missing ? table.empty() : table.number(entry.ns);
         table.number(calls);
@@ -103,14 +101,15 @@ void transferRows(CsvTable& table, const Program& program, std::string_view whic
         table.number(transfer.launched_ns).number(transfer.start_ns).number(transfer.end_ns);
         table.number(transfer.end_ns - transfer.start_ns).number(transfer.alone_ns);
         table.number(transfer.start_ns - transfer.launched_ns).number(transfer.exposed_ns);
+        table.text(nodeName(graph, item.input));
         table.endRow();
     }
 }
 
 Result<std::string> writeTransfers(const Analysis& analysis) {
     CsvTable table({"schedule", "launch", "kind", "group", "first_wait", "input_bytes", "output_bytes",
-                    "launched_ns", "start_ns", "end_ns", "duration_ns", "alone_ns", "queued_ns",
-                    "exposed_ns"});
+                    "launched_ns", "start_ns", "end_ns", "duration_ns", "alone_ns", "queued_ns", "exposed_ns",
+                    "in_flight_input"});
     transferRows(table, analysis.before, "before");
     transferRows(table, analysis.after, "after");
     return table.str();

@@ -78,6 +78,7 @@ Result<std::string> writeSchedule(const Analysis& analysis) {
         {"moves", movesJson(analysis)},
         {"order", order},
         {"settings", settingsJson(analysis.request.settings)},
+        {"edits", editTexts(analysis.request.edits)},
         {"versions", {{"gatherscope", std::string(programVersion())}, {"producer", info.producer}}},
     };
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -132,21 +132,65 @@ Collective describeLaunch(const Graph& graph, NodeId launch, const std::vector<N
     return item;
 }
 
-/// The launch a wait waits for, through unpacks, views and earlier waits; kNoNode if it is a graph input's.
-NodeId waitedLaunch(const Graph& graph, NodeId wait) {
+/// What a wait waits for: a launch; else the graph input of a collective in flight at entry; else nothing.
+struct Waited {
+    NodeId launch = kNoNode;
+    NodeId input = kNoNode;
+};
+
+bool isGraphInput(const Graph& graph, NodeId id) {
+    return graph.node(id).op == NodeOp::Placeholder || graph.node(id).op == NodeOp::GetAttr;
+}
+
+/// An unpack of a graph input, directly or through other unpacks.
+bool unpacksGraphInput(const Graph& graph, NodeId id) {
+    while (graph.node(id).kind == NodeKind::Unpack && !graph.inputs(id).empty())
+        id = graph.inputs(id).front();
+    return isGraphInput(graph, id);
+}
+
+/// Looks through unpacks, views and earlier waits; `of_wait` tells what those wait for.
+template <typename OfWait>
+Waited findWaited(const Graph& graph, NodeId wait, OfWait of_wait) {
     for (NodeId input : graph.inputs(wait)) { // level scheduler: the shard comes first, the launch second
         if (graph.node(input).kind == NodeKind::Launch)
-            return input;
+            return {input, kNoNode};
     }
     NodeId at = graph.inputs(wait).empty() ? kNoNode : graph.inputs(wait).front();
     while (at != kNoNode) {
         const NodeKind kind = graph.node(at).kind;
         if (kind == NodeKind::Launch)
-            return at;
-        const bool through = kind == NodeKind::Unpack || kind == NodeKind::View || kind == NodeKind::Wait;
+            return {at, kNoNode};
+        if (kind == NodeKind::Wait)
+            return of_wait(at);
+        if (isGraphInput(graph, at) || (kind == NodeKind::Unpack && unpacksGraphInput(graph, at)))
+            break;
+        const bool through = kind == NodeKind::Unpack || kind == NodeKind::View;
         at = through && !graph.inputs(at).empty() ? graph.inputs(at).front() : kNoNode;
     }
-    return kNoNode;
+    if (at == kNoNode)
+        return {};
+    for (const OrderEdge& edge : graph.orderEdges(wait)) { // a launch in the graph may write the input
+        if (edge.kind != EdgeKind::Mutation)
+            continue;
+        // Launches that only read the input stay before the wait too, since the wait counts as a write.
+        if (graph.node(edge.node).kind == NodeKind::Launch && graph.hasTrait(edge.node, kTraitMutable))
+            return {edge.node, kNoNode};
+        if (graph.node(edge.node).kind == NodeKind::Wait && of_wait(edge.node).launch != kNoNode)
+            return of_wait(edge.node);
+    }
+    return {kNoNode, at};
+}
+
+Collective describeInFlight(const Graph& graph, NodeId input, NodeId wait) {
+    Collective item;
+    item.input = input;
+    item.kind = CollectiveKind::InFlight;
+    const Value& value = graph.value(input).firstTensor() ? graph.value(input) : graph.value(wait);
+    item.output_bytes = value.kind == Value::Kind::None ? kUnknownSize : value.bytes();
+    if (const TensorMeta* tensor = value.firstTensor())
+        item.dtype = tensor->dtype;
+    return item;
 }
 
 /// Nodes that really use what the waits deliver: users reached through views, unpacks and waits. `seen` is
@@ -155,19 +199,27 @@ std::vector<NodeId> findConsumers(const Graph& graph, const Collective& item, st
                                   uint32_t stamp) {
     std::vector<NodeId> consumers;
     std::vector<NodeId> stack(item.waits);
+    const auto reach = [&](NodeId user) {
+        if (seen[user] == stamp)
+            return;
+        seen[user] = stamp;
+        const NodeKind kind = graph.node(user).kind;
+        if (kind == NodeKind::View || kind == NodeKind::Unpack || kind == NodeKind::Wait)
+            stack.push_back(user);
+        else
+            consumers.push_back(user);
+    };
+    if (item.inFlightAtEntry()) { // "wait_tensor(y); return y * y": the input itself is read after the wait
+        for (const NodeId user : graph.users(item.input)) {
+            if (user > item.waits.front())
+                reach(user);
+        }
+    }
     while (!stack.empty()) {
         const NodeId id = stack.back();
         stack.pop_back();
-        for (NodeId user : graph.users(id)) {
-            if (seen[user] == stamp)
-                continue;
-            seen[user] = stamp;
-            const NodeKind kind = graph.node(user).kind;
-            if (kind == NodeKind::View || kind == NodeKind::Unpack || kind == NodeKind::Wait)
-                stack.push_back(user);
-            else
-                consumers.push_back(user);
-        }
+        for (const NodeId user : graph.users(id))
+            reach(user);
     }
     std::sort(consumers.begin(), consumers.end());
     return consumers;
@@ -189,16 +241,22 @@ CollectiveTable::CollectiveTable(const Graph& graph) : index_of_(graph.size(), -
                 items_[static_cast<size_t>(index_of_[of])].unpacks.push_back(id);
             }
         } else if (kind == NodeKind::Wait) {
-            const NodeId launch = waitedLaunch(graph, id);
-            if (launch == kNoNode) {
-                Collective eager;
-                eager.kind = CollectiveKind::Other;
-                eager.output_bytes = graph.value(id).bytes();
-                index_of_[id] = static_cast<int32_t>(items_.size());
-                items_.push_back(std::move(eager));
-            } else {
-                index_of_[id] = index_of_[launch];
+            const Waited waited = findWaited(graph, id, [this](NodeId earlier) {
+                const int32_t index = index_of_[earlier];
+                if (index < 0)
+                    return Waited{};
+                const Collective& item = items_[static_cast<size_t>(index)];
+                return Waited{item.launch, item.input};
+            });
+            const NodeId source = waited.launch != kNoNode ? waited.launch : waited.input;
+            if (source == kNoNode)
+                continue;
+            if (index_of_[source] < 0) { // several waits for one input wait for one collective
+                index_of_[source] = static_cast<int32_t>(items_.size());
+                items_.push_back(describeInFlight(graph, source, id));
+                ++in_flight_;
             }
+            index_of_[id] = index_of_[source];
             items_[static_cast<size_t>(index_of_[id])].waits.push_back(id);
         }
     }

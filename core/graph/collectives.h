@@ -7,7 +7,10 @@ namespace gs {
 
 /// One collective. Spans of nodes are in program order.
 struct Collective {
-    NodeId launch = kNoNode; ///< kNoNode: launched by eager code before the graph (document 004)
+    NodeId launch = kNoNode; ///< kNoNode: in flight when the graph starts, see `input`
+    /// In flight when the graph starts (document 004: eager code launched it, the graph waits for it): the
+    /// graph input that it writes, i.e. a placeholder, an attribute, or a getitem of one. Else kNoNode.
+    NodeId input = kNoNode;
     CollectiveKind kind = CollectiveKind::None;
     GroupId group = kNoGroup;
     int32_t group_size = 0; ///< 0 = not known
@@ -23,6 +26,7 @@ struct Collective {
     /// gather.
     std::vector<NodeId> parameters;
 
+    bool inFlightAtEntry() const { return launch == kNoNode; }
     bool isGather() const {
         return kind == CollectiveKind::AllGather || kind == CollectiveKind::AllGatherCoalesced;
     }
@@ -35,14 +39,17 @@ public:
     std::span<const Collective> all() const { return items_; }
     size_t size() const { return items_.size(); }
     const Collective& operator[](size_t index) const { return items_[index]; }
-    /// Index of the collective that `node` launches, unpacks or waits for; -1 if none.
+    /// Index of the collective that `node` launches, unpacks or waits for, or of the one in flight at entry
+    /// whose `input` it is; -1 if none. A wait for what no collective writes belongs to none.
     int32_t indexOf(NodeId node) const { return index_of_[node]; }
     size_t weightGatherCount() const { return weight_gathers_; }
+    size_t inFlightCount() const { return in_flight_; } ///< in flight at entry
 
 private:
     std::vector<Collective> items_;
     std::vector<int32_t> index_of_;
     size_t weight_gathers_ = 0;
+    size_t in_flight_ = 0;
 };
 
 using CollectiveTablePtr = std::shared_ptr<const CollectiveTable>;

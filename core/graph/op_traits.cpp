@@ -142,6 +142,8 @@ std::string_view collectiveKindName(CollectiveKind kind) {
         return "broadcast";
     case CollectiveKind::Other:
         return "other";
+    case CollectiveKind::InFlight:
+        return "in_flight";
     }
     return "other";
 }

@@ -35,7 +35,8 @@ enum class CollectiveKind : uint8_t {
     AllReduceCoalesced,
     AllToAll,
     Broadcast,
-    Other
+    Other,
+    InFlight ///< launched before the graph (document 004): nobody here knows its kind
 };
 
 /// "all_gather", "reduce_scatter", …; coalesced kinds share the name of the plain one.

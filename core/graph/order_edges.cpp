@@ -47,6 +47,16 @@ private:
                (kind == NodeKind::View || kind == NodeKind::Wait || kind == NodeKind::Unpack);
     }
 
+    bool waitsForGraphInput(NodeId id) const {
+        if (graph_.node(id).kind != NodeKind::Wait || graph_.inputs(id).empty())
+            return false;
+        const NodeId waited = graph_.inputs(id).front();
+        const NodeOp op = graph_.node(root_[waited]).op;
+        if (graph_.node(waited).kind == NodeKind::Launch)
+            return false;
+        return op == NodeOp::Placeholder || op == NodeOp::GetAttr;
+    }
+
     void collectWrites(NodeId id) {
         writes_.clear();
         if (graph_.isCall(id) && (graph_.node(id).traits & (kTraitMutable | kTraitFree)) != 0) {
@@ -56,6 +66,8 @@ private:
             for (const std::string& name : traits.mutated_kwargs)
                 addNodes(graph_.kwarg(id, name));
         }
+        if (waitsForGraphInput(id)) // a collective that eager code launched writes it until then
+            writes_.push_back(graph_.inputs(id).front());
         if (const auto found = extra_writes_.find(id); found != extra_writes_.end())
             writes_.insert(writes_.end(), found->second.begin(), found->second.end());
     }

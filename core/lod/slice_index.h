@@ -13,7 +13,7 @@
 namespace gs {
 
 /// Kinds of slices that a lane tells apart; at most kSliceCategories.
-inline constexpr size_t kSliceCategories = 4;
+inline constexpr size_t kSliceCategories = 5;
 
 struct Slice {
     int64_t start_ns = 0;

@@ -225,10 +225,16 @@ Result<std::optional<int64_t>> parseCap(const std::string& text) {
 
 } // namespace
 
-PassResult bucketCoalesced(const GraphPtr& graph, const Settings& settings) {
+PassResult bucketCoalesced(const GraphPtr& graph, const Settings& settings, const Edits& edits) {
     PassReport report;
     report.pass = kPassName;
-    if (settings.text(Setting::BucketMode) != "coalesced") {
+    BucketOptions options;
+    for (const Edit& edit : edits) {
+        if (edit.kind == Edit::Kind::Bucket)
+            options.by_hand.push_back(edit.members);
+    }
+    options.automatic = settings.text(Setting::BucketMode) == "coalesced";
+    if (!options.automatic && options.by_hand.empty()) {
         report.summary = "Bucketing is switched off.";
         return {graph, std::move(report)};
     }
@@ -239,7 +245,6 @@ PassResult bucketCoalesced(const GraphPtr& graph, const Settings& settings) {
             {Severity::Error, cap.error().code, {}, {}, cap.error().message, cap.error().hint});
         return {graph, std::move(report)};
     }
-    BucketOptions options;
     options.cap_bytes = cap.value();
     const std::string& region = settings.text(Setting::BucketRegion);
     options.region = region == "module"     ? BucketOptions::Region::Module

@@ -19,7 +19,10 @@ struct BucketOptions {
     std::string boundary = "attention"; ///< "attention": ops with that trait; else a part of the op's name
     int module_depth = 2;               ///< parts of the module path: 2 = "layers.3"
     std::optional<int64_t> cap_bytes;   ///< of local shard a bucket; > 0
-    bool all_gathers = false;           ///< every all-gather is a candidate, not only weight gathers
+    bool automatic = true;              ///< false: only `by_hand`
+    std::vector<std::vector<std::string>> by_hand =
+        {};                   ///< launches that share a bucket; one alone stays plain
+    bool all_gathers = false; ///< every all-gather is a candidate, not only weight gathers
 };
 
 /// Merges the gathers of one region, group and dtype into one coalesced launch at the place of the first;

@@ -8,6 +8,8 @@ namespace gs {
 
 namespace {
 
+/// Regions of the buckets made by hand begin here.
+constexpr uint32_t kHandRegion = 0x80000000;
 constexpr std::string_view kPlainGather = "_c10d_functional.all_gather_into_tensor";
 
 bool isPlainGather(const Graph& graph, NodeId launch) {
@@ -36,10 +38,26 @@ BucketPlan BucketPlanner::run() {
             decision_of.push_back(plan_.decisions.size() - 1);
         }
     }
-    const std::vector<uint32_t> regions = gatherRegions(graph_, collectives_, candidates, options_);
+    std::vector<uint32_t> regions = gatherRegions(graph_, collectives_, candidates, options_);
+    for (size_t i = 0; i < candidates.size(); ++i) {
+        const int32_t hand = handGroupOf(collectives_[candidates[i]].launch);
+        if (hand >= 0)
+            regions[i] = kHandRegion + static_cast<uint32_t>(hand);
+    }
     for (size_t i = 0; i < candidates.size(); ++i)
         place(candidates[i], regions[i], plan_.decisions[decision_of[i]]);
     return std::move(plan_);
+}
+
+/// Which bucket made by hand a launch is a member of; -1 if none.
+int32_t BucketPlanner::handGroupOf(NodeId launch) const {
+    for (size_t i = 0; i < options_.by_hand.size(); ++i) {
+        for (const std::string& member : options_.by_hand[i]) {
+            if (member == graph_.name(launch))
+                return static_cast<int32_t>(i);
+        }
+    }
+    return -1;
 }
 
 std::string BucketPlanner::candidateReason(const Collective& gather) const {
@@ -50,7 +68,12 @@ std::string BucketPlanner::candidateReason(const Collective& gather) const {
     const Arg* shard = graph_.arg(gather.launch, 0);
     if (!shard || shard->node() == kNoNode || !graph_.arg(gather.launch, 2))
         return "its arguments are not as the operator's schema has them";
-    if (!gather.weight_gather && !options_.all_gathers)
+    const int32_t hand = handGroupOf(gather.launch);
+    if (hand < 0 && !options_.automatic)
+        return "only the buckets made by hand are";
+    if (hand >= 0 && options_.by_hand[static_cast<size_t>(hand)].size() == 1)
+        return "it was taken out by hand";
+    if (hand < 0 && !gather.weight_gather && !options_.all_gathers)
         return "it gathers no parameter";
     if (gather.group == kNoGroup)
         return "its process group is not known";
@@ -58,7 +81,7 @@ std::string BucketPlanner::candidateReason(const Collective& gather) const {
         return "it is never waited for";
     if (gather.consumers.empty())
         return "nothing uses what it gathers";
-    if (options_.cap_bytes && gather.input_bytes < 0)
+    if (hand < 0 && options_.cap_bytes && gather.input_bytes < 0)
         return "the size of its shard is not known, so the cap cannot be kept";
     return {};
 }
@@ -67,7 +90,8 @@ bool BucketPlanner::fits(const GatherBucket& bucket, const Collective& gather) c
     const Collective& last = collectives_[bucket.members.back()];
     if (last.dtype != gather.dtype || last.group_size != gather.group_size)
         return false;
-    return !options_.cap_bytes || bucket.shard_bytes <= *options_.cap_bytes - gather.input_bytes;
+    return bucket.by_hand || !options_.cap_bytes ||
+           bucket.shard_bytes <= *options_.cap_bytes - gather.input_bytes;
 }
 
 void BucketPlanner::place(uint32_t collective, uint32_t region, BucketDecision& decision) {
@@ -82,6 +106,7 @@ void BucketPlanner::place(uint32_t collective, uint32_t region, BucketDecision& 
         open->second = static_cast<int32_t>(plan_.buckets.size());
         plan_.buckets.push_back({});
         plan_.buckets.back().region = region;
+        plan_.buckets.back().by_hand = region >= kHandRegion;
     }
     decision.bucket = open->second;
     GatherBucket& bucket = plan_.buckets[static_cast<size_t>(open->second)];

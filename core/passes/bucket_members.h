@@ -12,6 +12,7 @@ struct GatherBucket {
     std::vector<NodeId> hoisted;   ///< private preparation that moves in front of the launch
     int64_t shard_bytes = 0;       ///< kUnknownSize if a member's is not known
     uint32_t region = 0;
+    bool by_hand = false; ///< made by an edit: no cap
 };
 
 struct BucketDecision {
@@ -31,6 +32,7 @@ public:
     BucketPlan run();
 
 private:
+    int32_t handGroupOf(NodeId launch) const;
     std::string candidateReason(const Collective& gather) const;
     void place(uint32_t collective, uint32_t region, BucketDecision& decision);
     bool fits(const GatherBucket& bucket, const Collective& gather) const;

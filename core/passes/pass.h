@@ -1,6 +1,7 @@
 // A pass is a pure function Graph + settings → Graph + report (passes.md §1).
 #pragma once
 
+#include "analysis/edits.h"
 #include "analysis/settings.h"
 #include "base/diagnostics.h"
 #include "graph/graph.h"
@@ -34,8 +35,9 @@ struct PassResult {
 /// Redistributes of weights → all-gather chains (document 000; passes.md §2).
 PassResult lowerRedistributes(const GraphPtr& graph, const Settings& settings);
 
-/// One coalesced gather per region, group and dtype (document 000; passes.md §3a).
-PassResult bucketCoalesced(const GraphPtr& graph, const Settings& settings);
+/// One coalesced gather per region, group and dtype (document 000; passes.md §3a), and the buckets of `edits`
+/// whatever bucket_mode says. A bucket made by hand ignores regions and the cap.
+PassResult bucketCoalesced(const GraphPtr& graph, const Settings& settings, const Edits& edits = {});
 
 /// FSDP collectives merged into buckets that saturate the link (document 001; passes.md §3b).
 PassResult bucketFsdp(const GraphPtr& graph, const Settings& settings);

@@ -1,5 +1,7 @@
 #include "schedule/gather_moves.h"
 
+#include "schedule/manual_moves.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -35,6 +37,10 @@ public:
         : graph_(graph), collectives_(collectives), cost_ns_(cost_ns), settings_(settings),
           member_of_(graph.size(), -1) {
         out_.in_group.assign(graph.size(), false);
+        for (const Edit& edit : settings.edits) {
+            if (edit.kind != Edit::Kind::Bucket)
+                by_hand_.push_back(resolveNode(graph, edit.node));
+        }
     }
 
     GatherCandidates run() {
@@ -48,9 +54,10 @@ public:
                 first = std::min(first, consumer[wait]);
             const BindingReason reason = !settings_.all_gathers && !item.weight_gather
                                              ? BindingReason::NotWeightGather
-                                         : item.waits.empty() ? BindingReason::NoWait
-                                         : first == kNoNode   ? BindingReason::NoConsumer
-                                                              : BindingReason::None;
+                                         : placedByHand(item.launch) ? BindingReason::ByHand
+                                         : item.waits.empty()        ? BindingReason::NoWait
+                                         : first == kNoNode          ? BindingReason::NoConsumer
+                                                                     : BindingReason::None;
             if (reason == BindingReason::None)
                 addCandidate(static_cast<int32_t>(i), first);
             else
@@ -60,6 +67,10 @@ public:
     }
 
 private:
+    bool placedByHand(NodeId launch) const {
+        return std::find(by_hand_.begin(), by_hand_.end(), launch) != by_hand_.end();
+    }
+
     void addOther(int32_t index, NodeId first_consumer, BindingReason reason) {
         Decision decision;
         decision.collective = index;
@@ -142,6 +153,7 @@ private:
     std::span<const double> cost_ns_;
     const GatherMoveSettings& settings_;
     std::vector<int32_t> member_of_; ///< per node: collective whose group it joined
+    std::vector<NodeId> by_hand_;    ///< launches that edits place
     GatherCandidates out_;
 };
 
@@ -168,6 +180,12 @@ GatherMoveSettings gatherMoveSettings(const Settings& settings) {
     out.carry = settings.flag(Setting::Carry);
     out.move_prep_chain = settings.flag(Setting::MovePrepChain);
     out.all_gathers = settings.text(Setting::Gathers) == "all";
+    return out;
+}
+
+GatherMoveSettings gatherMoveSettings(const ScheduleInput& input) {
+    GatherMoveSettings out = gatherMoveSettings(input.settings);
+    out.edits = input.edits;
     return out;
 }
 

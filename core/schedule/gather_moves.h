@@ -12,8 +12,11 @@ struct GatherMoveSettings {
     bool carry = true;
     bool move_prep_chain = true;
     bool all_gathers = false; ///< setting `gathers`: every all-gather, not only weight gathers
+    Edits edits = {};         ///< gathers placed by hand are no candidates
 };
 GatherMoveSettings gatherMoveSettings(const Settings& settings);
+/// With the input's edits.
+GatherMoveSettings gatherMoveSettings(const ScheduleInput& input);
 
 /// One gather that can move. Positions are those of the input order (= NodeId).
 struct GatherCandidate {

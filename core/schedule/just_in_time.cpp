@@ -114,7 +114,7 @@ std::vector<Decision> placeJustInTime(const Graph& graph, const CollectiveTable&
 }
 
 Schedule runJustInTime(const ScheduleInput& input) {
-    const GatherMoveSettings settings = gatherMoveSettings(input.settings);
+    const GatherMoveSettings settings = gatherMoveSettings(input);
     const std::vector<double> cost_ns = costsAsDouble(input.costs);
     const GatherCandidates candidates =
         findGatherCandidates(input.graph, input.collectives, cost_ns, settings);
@@ -128,7 +128,7 @@ Schedule runJustInTime(const ScheduleInput& input) {
 }
 
 Schedule runProgramOrder(const ScheduleInput& input) {
-    const GatherMoveSettings settings = gatherMoveSettings(input.settings);
+    const GatherMoveSettings settings = gatherMoveSettings(input);
     const std::vector<double> cost_ns = costsAsDouble(input.costs);
     const GatherCandidates candidates =
         findGatherCandidates(input.graph, input.collectives, cost_ns, settings);

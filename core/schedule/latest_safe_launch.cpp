@@ -106,7 +106,7 @@ std::vector<Decision> sweepLatestSafeLaunch(const Graph& graph, std::span<const 
 }
 
 Schedule runLatestSafeLaunch(const ScheduleInput& input) {
-    const GatherMoveSettings settings = gatherMoveSettings(input.settings);
+    const GatherMoveSettings settings = gatherMoveSettings(input);
     const std::vector<double> cost_ns = costsAsDouble(input.costs);
     const GatherCandidates candidates =
         findGatherCandidates(input.graph, input.collectives, cost_ns, settings);

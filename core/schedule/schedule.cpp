@@ -40,6 +40,8 @@ std::string_view bindingReasonName(BindingReason reason) {
         return "depth";
     case BindingReason::ProgramOrder:
         return "program-order";
+    case BindingReason::ByHand:
+        return "by-hand";
     case BindingReason::Invalid:
         return "invalid";
     }

@@ -31,6 +31,7 @@ enum class BindingReason : uint8_t {
     Budget,
     Depth, ///< the prefetch depth lets it start no more consumers ahead
     ProgramOrder,
+    ByHand, ///< placed or held by an edit
     Invalid ///< the whole reorder was dropped: an order edge would have broken
 };
 /// "none", "graph-start", "data-dep", "effect", "claimed", "order", "no-consumer", …

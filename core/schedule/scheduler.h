@@ -1,6 +1,7 @@
 // The scheduler interface and its registry. A new scheduler is one file and one line in registry.cpp.
 #pragma once
 
+#include "analysis/edits.h"
 #include "analysis/settings.h"
 #include "base/progress.h"
 #include "schedule/schedule.h"
@@ -13,6 +14,9 @@ struct ScheduleInput {
     const CostTable& costs;
     const Settings& settings;
     JobContext job;
+    /// Changes made by hand. Schedulers need not read them (applyEdits() follows), but those that place
+    /// gathers one by one leave edited gathers alone, so that others get their window.
+    Edits edits = {};
 };
 
 struct SchedulerInfo {

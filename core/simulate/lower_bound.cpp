@@ -50,6 +50,7 @@ int64_t oneMachineBound(std::vector<Job>& jobs) {
 struct BoundGraph {
     std::vector<int64_t> duration;
     std::vector<uint32_t> machine; ///< 0 = compute, 1 + link for transfers
+    std::vector<int64_t> release;  ///< never starts earlier: waits for what is in flight at entry
     std::vector<uint32_t> before_begin{0};
     std::vector<uint32_t> before;
 
@@ -63,6 +64,7 @@ struct BoundGraph {
         BoundGraph out;
         out.duration.assign(duration.rbegin(), duration.rend());
         out.machine.assign(machine.rbegin(), machine.rend());
+        out.release.assign(size(), 0);
         out.before_begin.assign(count + 1, 0);
         for (const uint32_t input : before)
             ++out.before_begin[count - input];
@@ -97,7 +99,7 @@ struct OverlapRates {
 class HeadFinder {
 public:
     HeadFinder(const BoundGraph& graph, size_t machines, const OverlapRates& rates)
-        : graph_(graph), rates_(rates), jobs_(machines), behind_(graph.size(), -1), head_(graph.size(), 0) {}
+        : graph_(graph), rates_(rates), jobs_(machines), behind_(graph.size(), -1), head_(graph.release) {}
 
     /// Earliest start of every node.
     std::vector<int64_t> run() {
@@ -172,6 +174,7 @@ BoundGraph makeBoundGraph(const Graph& graph, const CollectiveTable& collectives
         const bool wait = kind == NodeKind::Wait && index >= 0;
         out.duration.push_back(wait ? 0 : std::max<int64_t>(costs.ns(id), 0));
         out.machine.push_back(transfer ? 1 + model.link[model.stream_of[static_cast<size_t>(index)]] : 0);
+        out.release.push_back(wait ? costs.inFlight(static_cast<size_t>(index)).remaining() : 0);
         for (const NodeId input : graph.inputs(id))
             out.before.push_back(input);
         for (const OrderEdge& edge : graph.orderEdges(id))

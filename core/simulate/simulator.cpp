@@ -24,8 +24,8 @@ public:
           held_(held_model_), out_(std::make_shared<Timeline>()) {
         out_->start_ns.assign(graph.size(), 0);
         out_->end_ns.assign(graph.size(), 0);
-        for (const GroupId group : model_.groups)
-            out_->streams.push_back({group, 0, 0});
+        for (size_t i = 0; i < model_.groups.size(); ++i)
+            out_->streams.push_back({model_.groups[i], model_.is_in_flight[i] != 0, 0, 0});
         out_->transfers.resize(collectives_.size());
     }
 

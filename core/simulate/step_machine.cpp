@@ -17,20 +17,23 @@ StepModel::StepModel(const Graph& graph, const CollectiveTable& collectives, con
     : stream_of(collectives.size()), alone_ns(collectives.size(), 0), comm_rate(1.0 / settings.contention),
       compute_rate(1.0 / settings.compute_slowdown) {
     std::vector<int32_t> stream_of_group(graph.groups().size() + 1, -1);
+    int32_t done_at_entry = -1;
     for (size_t i = 0; i < collectives.size(); ++i) {
         const GroupId group = collectives[i].group;
-        int32_t& stream = stream_of_group[group == kNoGroup ? graph.groups().size() : group];
+        const bool at_entry = collectives[i].inFlightAtEntry();
+        alone_ns[i] = costs.transferNs(collectives, i);
+        int32_t own = -1;
+        int32_t& stream = at_entry ? (alone_ns[i] > 0 ? own : done_at_entry)
+                                   : stream_of_group[group == kNoGroup ? graph.groups().size() : group];
         if (stream < 0) {
             stream = static_cast<int32_t>(groups.size());
             link.push_back(static_cast<uint32_t>(stream));
             groups.push_back(group);
+            is_in_flight.push_back(at_entry ? 1 : 0);
         }
         stream_of[i] = static_cast<uint32_t>(stream);
-        const NodeId launch = collectives[i].launch;
-        if (launch == kNoNode)
+        if (at_entry)
             in_flight.push_back(static_cast<int32_t>(i));
-        else
-            alone_ns[i] = costs.ns(launch);
     }
     for (const auto& shared : settings.shared_links) {
         int32_t first = -1;

@@ -12,10 +12,11 @@ struct StepModel {
               const SimulationSettings& settings);
 
     std::vector<GroupId> groups;     ///< per stream; kNoGroup: collectives of an unknown group
+    std::vector<char> is_in_flight;  ///< per stream: of a collective in flight at entry
     std::vector<uint32_t> link;      ///< per stream; streams of one link share its bandwidth
     std::vector<uint32_t> stream_of; ///< per collective
     std::vector<int64_t> alone_ns;   ///< per collective: duration without contention
-    std::vector<int32_t> in_flight;  ///< collectives launched by eager code: in flight at time zero
+    std::vector<int32_t> in_flight;  ///< collectives that run when the graph starts
     double comm_rate = 1;            ///< of a transfer while compute runs
     double compute_rate = 1;         ///< of compute while a transfer runs
 };

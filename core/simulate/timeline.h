@@ -28,7 +28,8 @@ struct Stall {
 };
 
 struct CommStream {
-    GroupId group = kNoGroup; ///< kNoGroup: collectives of an unknown group
+    GroupId group = kNoGroup; ///< kNoGroup: collectives of an unknown group, or in flight at entry
+    bool in_flight = false;   ///< of a collective in flight at entry, which has it for itself
     int64_t busy_ns = 0;      ///< sum of durations as simulated
     int64_t alone_ns = 0;     ///< sum of durations without contention
 };
@@ -65,7 +66,10 @@ struct SimulationSettings {
     std::vector<std::vector<GroupId>> shared_links; ///< groups whose transfers share one link's bandwidth
 };
 
-/// Exact event-driven simulation of `order`. O(nodes + collectives × streams).
+/// Exact event-driven simulation of `order`. Collectives in flight at entry run from time zero for what
+/// remains of them. Nothing says which group they belong to, so each has a stream for itself (those with
+/// nothing left share one): they delay neither each other nor what the graph launches. O(nodes + collectives
+/// × streams).
 TimelinePtr simulate(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
                      const Order& order, const SimulationSettings& settings);
 

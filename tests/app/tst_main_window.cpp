@@ -17,6 +17,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
+#include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QRadioButton>
@@ -46,6 +47,7 @@ private slots:
     void dropOnNothingAsksForAGraph();
     void statusLineSaysItAll();
     void statusLinksOpenDocks();
+    void changesByHandAreListedAndTakenBack();
     void headerSaysWhatIsOpen();
     void popupChangesTheSetting();
     void viewsAskForSettings();
@@ -276,6 +278,29 @@ void TestMainWindow::statusLinksOpenDocks() {
     QVERIFY(timeline->isVisible());
     for (int i = 0; i < StatusLine::kParts; ++i)
         window->statusLine().button(static_cast<StatusLine::Part>(i))->click();
+}
+
+void TestMainWindow::changesByHandAreListedAndTakenBack() {
+    const auto window = opened();
+    auto* part = window->statusLine().button(StatusLine::Part::Edits);
+    QVERIFY(!part->isVisible());
+    Document& document = window->document();
+    document.addEdit({Edit::Kind::Forbid, "g1", {}, {}});
+    document.addEdit({Edit::Kind::Bucket, {}, {}, {"g2", "g3"}});
+    QTRY_COMPARE(part->text(), QStringLiteral("2 changes by hand"));
+    QVERIFY(part->isVisible());
+    part->click();
+    auto* menu = window->findChild<QMenu*>(QStringLiteral("edits"));
+    QVERIFY(menu);
+    QCOMPARE(menu->actions().at(0)->text(), QStringLiteral("Take back: g1 held in its place"));
+    QCOMPARE(menu->actions().at(1)->text(), QStringLiteral("Take back: bucket of g2 and 1 more"));
+    menu->actions().at(0)->trigger();
+    menu->close();
+    QTRY_COMPARE(part->text(), QStringLiteral("1 change by hand"));
+    window->action(QStringLiteral("takeBackEdits"))->trigger();
+    QTRY_VERIFY(!part->isVisible());
+    window->action(QStringLiteral("undo"))->trigger();
+    QTRY_COMPARE(part->text(), QStringLiteral("1 change by hand"));
 }
 
 void TestMainWindow::headerSaysWhatIsOpen() {

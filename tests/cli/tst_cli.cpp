@@ -206,8 +206,8 @@ private slots:
         QCOMPARE(first.code, 0);
         QCOMPARE(first.out, runCli({"analyze", graph, "--json", "-"}).out);
         const auto json = nlohmann::ordered_json::parse(first.out.toStdString());
-        QCOMPARE(keys(json), (QStringList{"format", "version", "graph", "settings", "costs", "schedule",
-                                          "simulation", "diagnostics"}));
+        QCOMPARE(keys(json), (QStringList{"format", "version", "graph", "settings", "edits", "costs",
+                                          "schedule", "simulation", "diagnostics"}));
         QCOMPARE(keys(json.at("graph")),
                  (QStringList{"name", "source", "nodes", "placeholders", "collectives", "waits",
                               "weight_gathers", "groups", "structural_hash"}));

@@ -34,12 +34,13 @@ GathersView::GathersView(QWidget* parent)
     flow->setContentsMargins(10, 6, 10, 4);
     flow->setStretchLast(true);
     const std::array<QString, GathersFilter::ChipCount> names = {
-        tr("hidden"), tr("compute-limited"), tr("not candidates"), tr("moved"), tr("exposed")};
-    const std::array<Mark, GathersFilter::ChipCount> marks = {Mark::Hidden, Mark::Limited, Mark::NotCandidate,
-                                                              Mark::Moved, Mark::Exposed};
+        tr("hidden"), tr("compute-limited"), tr("not candidates"), tr("in flight at entry"),
+        tr("moved"),  tr("exposed")};
+    const std::array<Mark, GathersFilter::ChipCount> marks = {
+        Mark::Hidden, Mark::Limited, Mark::NotCandidate, Mark::InFlight, Mark::Moved, Mark::Exposed};
     for (const GathersFilter::Chip kind :
          {GathersFilter::Hidden, GathersFilter::ComputeLimited, GathersFilter::Moved, GathersFilter::Exposed,
-          GathersFilter::NotCandidate}) {
+          GathersFilter::InFlight, GathersFilter::NotCandidate}) {
         auto* chip = new Chip(names[kind], marks[kind], bar);
         chips_[kind] = chip;
         flow->addWidget(chip);
@@ -63,8 +64,8 @@ GathersView::GathersView(QWidget* parent)
     connect(field_, &FilterField::left, table_, [this] { table_->setFocus(); });
     connect(table_, &DataTable::rowChosen, this, [this](const QModelIndex& index) {
         const QModelIndex source = filter_->mapToSource(index);
-        emit selectionRequested(
-            {Selection::Kind::Gather, model_->rows()[static_cast<size_t>(source.row())].name});
+        const GathersModel::Row& row = model_->rows()[static_cast<size_t>(source.row())];
+        emit selectionRequested({row.in_flight ? Selection::Kind::Node : Selection::Kind::Gather, row.name});
     });
     updateEmptyText();
 }
@@ -112,12 +113,12 @@ void GathersView::showSelection() {
         const auto& program = snapshot()->after;
         const auto id = program.graph->find(selection().name.toStdString());
         const int32_t collective = id ? program.collectives->indexOf(*id) : -1;
-        const NodeId launch =
-            collective < 0 ? kNoNode : (*program.collectives)[static_cast<size_t>(collective)].launch;
-        if (launch != kNoNode)
-            row =
-                model_->rowOf(QString::fromUtf8(program.graph->name(launch).data(),
-                                                static_cast<qsizetype>(program.graph->name(launch).size())));
+        if (collective >= 0) {
+            const Collective& item = (*program.collectives)[static_cast<size_t>(collective)];
+            const std::string_view name =
+                program.graph->name(item.inFlightAtEntry() ? item.input : item.launch);
+            row = model_->rowOf(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+        }
     }
     table_->showRow(row < 0 ? -1 : filter_->mapFromSource(model_->index(row, 0)).row());
 }

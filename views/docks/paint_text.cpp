@@ -111,6 +111,12 @@ void drawMark(QPainter& painter, const QRectF& rect, Mark mark) {
         painter.setPen(QPen(theme.muted, 1.4));
         painter.drawEllipse(c, 3.4, 3.4);
         break;
+    case Mark::InFlight:
+        painter.setPen(QPen(theme.other_comm, 1.4));
+        painter.drawEllipse(c, 3.8, 3.8);
+        painter.setBrush(theme.other_comm);
+        painter.drawPie(QRectF(c.x() - 3.8, c.y() - 3.8, 7.6, 7.6), -90 * 16, 180 * 16);
+        break;
     case Mark::Moved:
         painter.setPen(QPen(theme.accent, 1.8, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
         painter.drawLine(QPointF(c.x() + 4, c.y()), QPointF(c.x() - 4, c.y()));

@@ -1,5 +1,6 @@
 #include "views/docks/why_view.h"
 
+#include "views/docks/counterfactual_list.h"
 #include "views/docks/why_bars.h"
 #include "views/docks/why_rows.h"
 #include "views/theme.h"
@@ -61,6 +62,8 @@ void WhyView::build() {
     disagreement_ = new CardLabel(CardLabel::Style::Text);
     bars_ = new WhyBars;
     rows_ = new RowsWidget(false);
+    counterfactuals_head_ = sectionHead(tr("What would hide it"), content_);
+    counterfactuals_ = new CounterfactualList;
     facts_head_ = sectionHead(tr("What would change it"), content_);
     facts_ = new RowsWidget(true);
     costs_head_ = sectionHead(tr("Costs it rests on"), content_);
@@ -75,7 +78,8 @@ void WhyView::build() {
     layout->addSpacing(4);
     layout->addWidget(bars_);
     layout->addSpacing(6);
-    for (QWidget* widget : std::initializer_list<QWidget*>{rows_, facts_head_, facts_, costs_head_, costs_})
+    for (QWidget* widget : std::initializer_list<QWidget*>{rows_, counterfactuals_head_, counterfactuals_,
+                                                           facts_head_, facts_, costs_head_, costs_})
         layout->addWidget(widget);
     layout->addStretch(1);
 
@@ -94,6 +98,7 @@ void WhyView::build() {
 
     for (CardLabel* label : {reason_, disagreement_})
         connect(label, &CardLabel::nodeActivated, this, &WhyView::activate);
+    connect(counterfactuals_, &CounterfactualList::tryRequested, this, &View::requestRequested);
     connect(bars_, &WhyBars::nodeActivated, this, &WhyView::activate);
     connect(rows_, &RowsWidget::nodeActivated, this, &WhyView::activate);
     connect(costs_, &CostLines::nodeActivated, this, &WhyView::activate);
@@ -128,8 +133,13 @@ void WhyView::rebuild() {
         scroll_->verticalScrollBar()->setValue(0);
 }
 
+bool WhyView::busy() const {
+    return counterfactuals_->busy();
+}
+
 void WhyView::showEmpty(const QString& text) {
     card_ = {};
+    counterfactuals_->setGather(nullptr, kNoNode);
     scroll_->hide();
     empty_->setText(text);
     empty_->show();
@@ -148,6 +158,8 @@ void WhyView::showCard() {
     disagreement_->show(text(card_.disagreement.text), card_.disagreement.node);
     bars_->setCard(card_, snapshot()->request.settings.number(Setting::Contention));
     rows_->setRows(card_.rows);
+    counterfactuals_->setGather(snapshot(), card_.gather ? card_.node : kNoNode);
+    counterfactuals_head_->setVisible(!counterfactuals_->isHidden());
     std::vector<WhyRow> facts;
     for (const WhyFact& fact : card_.facts)
         facts.push_back({fact.text, fact.value});

@@ -11,6 +11,7 @@ namespace gs {
 
 class CardLabel;
 class CostLines;
+class CounterfactualList;
 class RowsWidget;
 class WhyBars;
 
@@ -21,6 +22,8 @@ public:
 
     const WhyCard& card() const { return card_; }
     WhyBars* bars() const { return bars_; }
+    CounterfactualList* counterfactuals() const { return counterfactuals_; }
+    bool busy() const override;
 
 protected:
     void snapshotChanged() override { rebuild(); }
@@ -41,8 +44,9 @@ private:
     CardLabel *title_, *headline_, *detail_, *reason_, *source_, *disagreement_;
     WhyBars* bars_;
     RowsWidget *rows_, *facts_;
+    CounterfactualList* counterfactuals_;
     CostLines* costs_;
-    QWidget *facts_head_, *costs_head_;
+    QWidget *counterfactuals_head_, *facts_head_, *costs_head_;
 };
 
 } // namespace gs

@@ -30,7 +30,9 @@ bool GathersFilter::matches(const GathersModel::Row& row, Chip chip) {
     case ComputeLimited:
         return row.verdict == Verdict::ComputeLimited;
     case NotCandidate:
-        return row.verdict == Verdict::NotCandidate;
+        return row.verdict == Verdict::NotCandidate && !row.in_flight;
+    case InFlight:
+        return row.in_flight;
     case Moved:
         return row.moved;
     case Exposed:
@@ -54,9 +56,9 @@ std::array<int, GathersFilter::ChipCount> GathersFilter::counts() const {
 
 bool GathersFilter::filterAcceptsRow(int index, const QModelIndex&) const {
     const GathersModel::Row& row = model_->rows()[static_cast<size_t>(index)];
-    const bool any_verdict = on_[Hidden] || on_[ComputeLimited] || on_[NotCandidate];
+    const bool any_verdict = on_[Hidden] || on_[ComputeLimited] || on_[NotCandidate] || on_[InFlight];
     bool verdict = !any_verdict;
-    for (const Chip chip : {Hidden, ComputeLimited, NotCandidate})
+    for (const Chip chip : {Hidden, ComputeLimited, NotCandidate, InFlight})
         verdict = verdict || (on_[chip] && matches(row, chip));
     if (!verdict)
         return false;

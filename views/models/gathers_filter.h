@@ -13,7 +13,7 @@ class GathersFilter : public QSortFilterProxyModel {
 public:
     /// Chips. The verdicts exclude each other, so several of them mean "any of these"; the others narrow
     /// further.
-    enum Chip { Hidden, ComputeLimited, NotCandidate, Moved, Exposed, ChipCount };
+    enum Chip { Hidden, ComputeLimited, NotCandidate, InFlight, Moved, Exposed, ChipCount };
 
     explicit GathersFilter(QObject* parent = nullptr);
     void setModel(GathersModel* model);

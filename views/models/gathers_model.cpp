@@ -1,6 +1,7 @@
 #include "views/models/gathers_model.h"
 
 #include "base/units.h"
+#include "explain/in_flight.h"
 #include "explain/names.h"
 #include "explain/why.h"
 
@@ -59,12 +60,40 @@ GathersModel::Row makeRow(const Analysis& analysis, const Decision& decision) {
     return row;
 }
 
+GathersModel::Row makeRow(const Analysis& analysis, const InFlightFacts& facts) {
+    const Graph& graph = *analysis.after.graph;
+    const Collective& collective = (*analysis.after.collectives)[static_cast<size_t>(facts.index)];
+    GathersModel::Row row;
+    row.name = text(graph.name(facts.input));
+    row.parameter = row.full_parameter = QString::fromStdString(parameterName(graph, facts.input));
+    row.group = dash();
+    row.bytes = collective.output_bytes;
+    row.target = facts.wait_after;
+    row.cur = facts.wait_before.value_or(facts.wait_after);
+    row.comm_missing = !facts.cost || facts.cost->provenance == Provenance::Missing;
+    row.comm_ns = static_cast<double>(facts.time.duration_ns);
+    row.need_ns = static_cast<double>(facts.time.remaining());
+    row.exposed_before_ns = facts.exposed_before_ns;
+    row.exposed_ns = facts.exposed_after_ns;
+    row.in_flight = true;
+    return row;
+}
+
+QString rowVerdict(const GathersModel::Row& row) {
+    return row.in_flight ? GathersModel::tr("in flight at entry") : verdictText(row.verdict);
+}
+
+QString rowReason(const GathersModel::Row& row) {
+    return row.in_flight ? GathersModel::tr("launched before the graph") : reasonText(row.reason);
+}
+
 QString exposedCell(int64_t ns) {
     return ns <= 0 ? dash() : microsCell(static_cast<double>(ns));
 }
 
 QString placeCell(const GathersModel::Row& row) {
-    return row.moved ? QStringLiteral("%1 → %2").arg(row.cur).arg(row.target) : QString::number(row.cur);
+    return row.cur != row.target ? QStringLiteral("%1 → %2").arg(row.cur).arg(row.target)
+                                 : QString::number(row.cur);
 }
 
 QVariant display(const GathersModel::Row& row, int column) {
@@ -89,17 +118,17 @@ QVariant display(const GathersModel::Row& row, int column) {
     case GathersModel::Need:
         return row.need_ns > 0 ? microsCell(row.need_ns) : dash();
     case GathersModel::Window:
-        return row.need_ns > 0 ? microsCell(row.window_ns) : dash();
+        return row.need_ns > 0 && !row.in_flight ? microsCell(row.window_ns) : dash();
     case GathersModel::Carry:
         return row.carry_ns > 0 ? microsCell(row.carry_ns) : dash();
     case GathersModel::VerdictText:
-        return verdictText(row.verdict);
+        return rowVerdict(row);
     case GathersModel::ExposedBefore:
         return exposedCell(row.exposed_before_ns);
     case GathersModel::Exposed:
         return exposedCell(row.exposed_ns);
     case GathersModel::Reason:
-        return reasonText(row.reason);
+        return rowReason(row);
     case GathersModel::Name:
         return row.name;
     default:
@@ -111,7 +140,7 @@ QVariant sortValue(const GathersModel::Row& row, int column) {
     switch (column) {
     case GathersModel::State:
     case GathersModel::VerdictText:
-        return static_cast<int>(row.verdict);
+        return row.in_flight ? -1 : static_cast<int>(row.verdict);
     case GathersModel::Layer:
         return row.layer;
     case GathersModel::Bytes:
@@ -160,15 +189,19 @@ QString tip(const GathersModel::Row& row, int column) {
     case GathersModel::State:
     case GathersModel::VerdictText:
         return row.reason == BindingReason::None
-                   ? verdictText(row.verdict)
+                   ? rowVerdict(row)
                    : QStringLiteral("%1: %2").arg(verdictText(row.verdict), reasonText(row.reason));
     case GathersModel::Parameter:
         return row.full_parameter;
     case GathersModel::Need:
+        if (row.in_flight)
+            return tr("what is left of it when the graph starts");
         return tr("need = comm × contention + slack");
     case GathersModel::Window:
         return tr("compute found in front of the launch, carry included");
     case GathersModel::Place:
+        if (row.in_flight)
+            return tr("place of its wait in program order: before → after scheduling");
         return row.moved ? tr("place in program order: where the launch was → where it goes")
                          : tr("place in program order: the launch stays");
     case GathersModel::Exposed:
@@ -245,6 +278,8 @@ QString reasonText(BindingReason reason) {
         return GathersModel::tr("prefetch depth");
     case BindingReason::ProgramOrder:
         return GathersModel::tr("program order");
+    case BindingReason::ByHand:
+        return GathersModel::tr("placed by hand");
     case BindingReason::Invalid:
         return GathersModel::tr("order was dropped");
     }
@@ -259,6 +294,8 @@ void GathersModel::setSnapshot(const AnalysisPtr& snapshot) {
             if (decision.collective >= 0 && decision.launch != kNoNode)
                 rows.push_back(makeRow(*snapshot, decision));
         }
+        for (const InFlightFacts& facts : inFlightFacts(*snapshot))
+            rows.push_back(makeRow(*snapshot, facts));
     }
     if (!rows.empty() && sameGathers(rows, rows_)) {
         rows_ = std::move(rows);
@@ -294,15 +331,17 @@ QVariant GathersModel::data(const QModelIndex& index, int role) const {
     case Qt::TextAlignmentRole:
         return int((rightAligned(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::AccessibleTextRole:
-        return column == State ? QVariant(verdictText(row.verdict)) : display(row, column);
+        return column == State ? QVariant(rowVerdict(row)) : display(row, column);
     case SortRole:
         return sortValue(row, column);
     case NumericRole:
         return rightAligned(column) || column == Floor;
     case MarkRole:
-        return column == State ? QVariant(static_cast<int>(verdictMark(row.verdict))) : QVariant();
+        return column == State
+                   ? QVariant(static_cast<int>(row.in_flight ? Mark::InFlight : verdictMark(row.verdict)))
+                   : QVariant();
     case MutedRole:
-        return display(row, column) == dash() || !row.candidate();
+        return display(row, column) == dash() || !(row.candidate() || row.in_flight);
     default:
         return {};
     }

@@ -1,4 +1,4 @@
-// One row per gather of the scheduled program.
+// One row per gather of the scheduled program, then one per collective in flight when the graph starts.
 #pragma once
 
 #include "analysis/analysis.h"
@@ -35,7 +35,7 @@ public:
 
     /// Numbers are kept as numbers; texts are made when a cell is painted.
     struct Row {
-        QString name; ///< the launch
+        QString name; ///< the launch; in flight at entry: the graph input
         QString parameter;
         QString full_parameter;
         QString group;
@@ -49,6 +49,7 @@ public:
         Verdict verdict = Verdict::NotCandidate;
         BindingReason reason = BindingReason::None;
         bool moved = false;
+        bool in_flight = false; ///< at entry: cur → target is the place of its wait
 
         bool candidate() const { return verdict != Verdict::NotCandidate; }
     };
@@ -58,7 +59,7 @@ public:
     /// Null clears the table. Where the gathers are the same as before, rows stay and only their data change.
     void setSnapshot(const AnalysisPtr& snapshot);
     const std::vector<Row>& rows() const { return rows_; }
-    /// Row of a launch; -1 if it is none.
+    /// Row of a launch or of an input in flight; -1 if it is none.
     int rowOf(const QString& launch) const { return row_of_.value(launch, -1); }
 
     int rowCount(const QModelIndex& parent = {}) const override;

@@ -24,6 +24,7 @@ enum class Mark : uint8_t {
     Hidden,       ///< filled disc
     Limited,      ///< filled triangle
     NotCandidate, ///< ring
+    InFlight,     ///< half a disc: its first half lies before the graph
     Moved,        ///< arrow
     Exposed,      ///< hatched square
     Info,         ///< disc with an i

@@ -49,8 +49,13 @@ std::vector<TimelineLane> commLanes(const TimelineBand& band, const std::vector<
     std::vector<bool> gathers(timeline.streams.size(), false);
     for (const Transfer& transfer : timeline.transfers) {
         const Collective& item = band.collectives()[static_cast<size_t>(transfer.collective)];
-        const bool marked = item.launch != kNoNode && on_path[item.launch];
-        const SliceKind kind = item.weight_gather ? SliceKind::Gather : SliceKind::OtherComm;
+        // Nothing in the graph launches what is in flight at entry; the path goes on at its wait.
+        const bool marked = item.inFlightAtEntry() ? std::any_of(item.waits.begin(), item.waits.end(),
+                                                                 [&](NodeId wait) { return on_path[wait]; })
+                                                   : on_path[item.launch];
+        const SliceKind kind = item.inFlightAtEntry() ? SliceKind::InFlight
+                               : item.weight_gather   ? SliceKind::Gather
+                                                      : SliceKind::OtherComm;
         slices[transfer.stream].push_back(makeSlice(transfer.start_ns, transfer.end_ns,
                                                     static_cast<size_t>(transfer.collective), kind, marked));
         gathers[transfer.stream] = gathers[transfer.stream] || item.weight_gather;
@@ -60,7 +65,9 @@ std::vector<TimelineLane> commLanes(const TimelineBand& band, const std::vector<
     for (size_t i = 0; i < slices.size(); ++i) {
         TimelineLane lane;
         lane.kind = TimelineLane::Kind::Comm;
-        lane.label = groupLabel(band.graph(), timeline.streams[i].group, size[i], gathers[i]);
+        lane.label = timeline.streams[i].in_flight
+                         ? TimelineText::tr("in flight at entry")
+                         : groupLabel(band.graph(), timeline.streams[i].group, size[i], gathers[i]);
         lane.tip = groupTip(band.graph(), timeline.streams[i], slices[i].size(), lane.label);
         lane.slices = SliceIndex(std::move(slices[i]));
         lanes.push_back(std::move(lane));

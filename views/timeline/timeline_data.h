@@ -17,7 +17,8 @@ enum class SliceKind : uint8_t {
     Compute, ///< Slice::id = NodeId
     Stall,   ///< Slice::id = index into Timeline::stalls
     Gather,  ///< Slice::id = index of the collective
-    OtherComm
+    OtherComm,
+    InFlight ///< a transfer that was launched before the graph
 };
 
 struct TimelineLane {

@@ -97,6 +97,8 @@ private:
             return theme_.exposed;
         case SliceKind::Gather:
             return theme_.gather;
+        case SliceKind::InFlight:
+            return mixed(theme_.other_comm, theme_.panel, 0.28);
         default:
             return theme_.other_comm;
         }
@@ -126,6 +128,8 @@ private:
                 p_.fillRect(snapped(item.rect.adjusted(0, item.rect.height() - 3, 0, 0)), theme_.text);
             } else if (item.kind == SliceKind::Stall) {
                 stall(item.rect, 1);
+            } else if (item.kind == SliceKind::InFlight) {
+                inFlight(item.rect, 1);
             } else {
                 rounded(item.rect, color(item.kind));
             }
@@ -220,6 +224,8 @@ private:
                 merged(mark, alpha);
             else if (mark.kind == SliceKind::Stall)
                 stall(mark.rect, alpha);
+            else if (mark.kind == SliceKind::InFlight)
+                inFlight(mark.rect, alpha);
             else
                 slice(mark.rect, faded(color(mark.kind), alpha));
             if (scene_.show_path && mark.on_path) {
@@ -237,6 +243,23 @@ private:
             rounded(box, fill);
         else
             p_.fillRect(box, fill);
+    }
+
+    /// Pale, with a broken outline that is open at the left: it began before the graph did.
+    void inFlight(const QRectF& rect, double alpha) {
+        QRectF box = snapped(rect);
+        if (box.width() >= 4)
+            box.setWidth(box.width() - 1);
+        p_.fillRect(box, faded(color(SliceKind::InFlight), alpha));
+        if (box.width() < 4)
+            return;
+        const double half = pixel_ / 2;
+        const QRectF edge = box.adjusted(0, half, -half, -half);
+        QPen pen(faded(theme_.other_comm, alpha), 1);
+        pen.setDashPattern({4, 3});
+        p_.setPen(pen);
+        p_.setBrush(Qt::NoBrush);
+        p_.drawPolyline(QPolygonF({edge.topLeft(), edge.topRight(), edge.bottomRight(), edge.bottomLeft()}));
     }
 
     /// The share of time per kind as a share of the height, from the bottom.

@@ -237,6 +237,8 @@ private:
         const double text_room = request_.size.width() - 2 * kSideMargin;
         if (text_room > 900) { // else the sentence needs the room
             entry(TimelineText::tr("exposed"), 46, SceneRole::Swatch, SliceKind::Stall);
+            if (data_.has(SliceKind::InFlight))
+                entry(TimelineText::tr("in flight at entry"), 84, SceneRole::Swatch, SliceKind::InFlight);
             if (data_.has(SliceKind::OtherComm))
                 entry(TimelineText::tr("other collective"), 84, SceneRole::Swatch, SliceKind::OtherComm);
             if (data_.has(SliceKind::Gather))

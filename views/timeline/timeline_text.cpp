@@ -47,7 +47,10 @@ void addCollective(Facts& facts, const TimelineBand& band, int32_t index) {
     const Collective& item = band.collectives()[static_cast<size_t>(index)];
     const Transfer& transfer = band.timeline().transfers[static_cast<size_t>(index)];
     const Graph& graph = band.graph();
-    facts.add(TimelineText::tr("collective"), fromView(collectiveKindName(item.kind)));
+    if (item.inFlightAtEntry())
+        facts.add(TimelineText::tr("wait"), fromView(graph.name(item.waits.front())));
+    else
+        facts.add(TimelineText::tr("collective"), fromView(collectiveKindName(item.kind)));
     facts.add(TimelineText::tr("parameter"), QString::fromStdString(gatheredParameters(graph, item)));
     facts.add(TimelineText::tr("group"), band.lanes[1 + transfer.stream].label);
     facts.add(TimelineText::tr("bytes"), bytesText(item.output_bytes));
@@ -65,8 +68,11 @@ void addCollective(Facts& facts, const TimelineBand& band, int32_t index) {
     facts.add(TimelineText::tr("duration"), took);
     facts.add(TimelineText::tr("exposed"),
               transfer.exposed_ns > 0 ? timeText(transfer.exposed_ns) : TimelineText::tr("nothing, hidden"));
-    if (item.launch != kNoNode)
-        facts.add(TimelineText::tr("cost"), costText(*band.program, item.launch));
+    const NodeId priced = item.inFlightAtEntry() ? item.input : item.launch;
+    facts.add(TimelineText::tr("cost"), costText(*band.program, priced));
+    const InFlightTime time = band.program->costs->inFlight(static_cast<size_t>(index));
+    if (time.elapsed_ns > 0)
+        facts.add(TimelineText::tr("elapsed at entry"), timeText(time.elapsed_ns));
 }
 
 } // namespace
@@ -149,6 +155,9 @@ QString computeLabel(const Graph& graph, NodeId node) {
 }
 
 QString collectiveLabel(const Graph& graph, const Collective& collective) {
+    if (collective.inFlightAtEntry())
+        return TimelineText::tr("in flight at entry · %1")
+            .arg(QString::fromStdString(parameterName(graph, collective.input)));
     if (!collective.weight_gather || collective.parameters.empty())
         return fromView(collectiveKindName(collective.kind));
     const QString full = QString::fromStdString(parameterName(graph, collective.parameters.front()));
@@ -190,7 +199,7 @@ QString sliceTip(const TimelineData& data, const SliceRef& ref) {
     }
     default: {
         const Collective& item = band.collectives()[slice.id];
-        Facts facts(item.launch == kNoNode ? TimelineText::tr("launched before the graph")
+        Facts facts(item.inFlightAtEntry() ? collectiveLabel(graph, item)
                                            : fromView(graph.name(item.launch)));
         addCollective(facts, band, static_cast<int32_t>(slice.id));
         return facts.html();
@@ -210,7 +219,8 @@ QString runTip(const TimelineData& data, size_t band, size_t lane, const SliceRu
     const char* names[kSliceCategories] = {QT_TRANSLATE_NOOP("gs::TimelineText", "compute"),
                                            QT_TRANSLATE_NOOP("gs::TimelineText", "exposed"),
                                            QT_TRANSLATE_NOOP("gs::TimelineText", "weight gathers"),
-                                           QT_TRANSLATE_NOOP("gs::TimelineText", "other collectives")};
+                                           QT_TRANSLATE_NOOP("gs::TimelineText", "other collectives"),
+                                           QT_TRANSLATE_NOOP("gs::TimelineText", "in flight at entry")};
     for (size_t i = 0; i < kSliceCategories; ++i) {
         if (busy[i] > 0)
             facts.add(TimelineText::tr(names[i]), timeText(busy[i]));

@@ -10,6 +10,25 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 
+/// Costs in ms. The document takes a waited graph input for the collective itself, so what remains of it is
+/// the cost of whatever the wait names.
+std::vector<double> costsInMs(const ScheduleInput& input) {
+    std::vector<double> cost_ms;
+    cost_ms.reserve(input.graph.size());
+    for (const int64_t ns : input.costs.all())
+        cost_ms.push_back(static_cast<double>(ns) / kNsPerMs);
+    for (size_t i = 0; i < input.collectives.size() && input.collectives.inFlightCount() > 0; ++i) {
+        if (!input.collectives[i].inFlightAtEntry())
+            continue;
+        for (const NodeId wait : input.collectives[i].waits) {
+            const NodeId waited = input.graph.inputs(wait).front();
+            if (input.graph.node(waited).kind != NodeKind::Wait)
+                cost_ms[waited] = static_cast<double>(input.costs.inFlight(i).remaining()) / kNsPerMs;
+        }
+    }
+    return cost_ms;
+}
+
 /// Why some of a collective stays exposed. In this order: no compute is independent of it, the budget refused
 /// it, something it needs could not be pulled forward, other collectives took the compute beside it.
 BindingReason reasonOf(const Graph& graph, const OverlapCollective& item) {
@@ -145,10 +164,7 @@ Schedule runOverlapScheduler(const ScheduleInput& input) {
     parameters.max_in_flight_gb = input.settings.number(Setting::MaxInFlightGb);
     parameters.compute_overlap_multipler = input.settings.number(Setting::ComputeOverlapMultipler);
     parameters.max_coll_distance = input.settings.integer(Setting::MaxCollDistance);
-    std::vector<double> cost_ms;
-    cost_ms.reserve(input.graph.size());
-    for (const int64_t ns : input.costs.all())
-        cost_ms.push_back(static_cast<double>(ns) / kNsPerMs);
+    const std::vector<double> cost_ms = costsInMs(input);
 
     Schedule schedule;
     schedule.scheduler = "overlap-scheduler";

@@ -5,8 +5,8 @@
 
 namespace gs {
 
-/// Any order of the problem with lazy nodes right in front of their first users, waits above all. Simulates
-/// to the same time or less.
+/// Any order of the problem with lazy nodes right in front of their first users, waits above all; those in
+/// `pinned` stay. Simulates to the same time or less.
 Order sinkLazyNodes(const StepProblem& problem, const Order& order, const std::vector<char>& pinned);
 
 } // namespace gs

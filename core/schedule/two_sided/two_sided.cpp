@@ -72,7 +72,8 @@ private:
         const SchedulerInfo* info = findScheduler(name);
         if (!info || input_.job.cancelled())
             return;
-        Schedule seed = info->run({input_.graph, input_.collectives, input_.costs, settings, input_.job});
+        Schedule seed =
+            info->run({input_.graph, input_.collectives, input_.costs, settings, input_.job, input_.edits});
         consider(std::move(seed.order), std::string(name));
     }
 

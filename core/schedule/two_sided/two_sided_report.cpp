@@ -32,7 +32,7 @@ public:
     }
 
     void decide(Schedule& schedule) const {
-        GatherMoveSettings settings = gatherMoveSettings(input_.settings);
+        GatherMoveSettings settings = gatherMoveSettings(input_);
         settings.move_prep_chain = true;
         settings.all_gathers = true; // every collective moves
         const std::vector<double> cost_ns = costsAsDouble(input_.costs);

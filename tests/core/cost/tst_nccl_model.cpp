@@ -1,6 +1,7 @@
 // The NCCL model and the saturation sizes against every row that PyTorch 2.15 computed.
 #include "cost/nccl_model.h"
 #include "cost/saturation.h"
+#include "support/golden_count.h"
 #include "support/test_data.h"
 
 #include <QTest>
@@ -88,6 +89,7 @@ private slots:
             ++checked;
         }
         std::printf("nccl_estimate.csv: %zu rows\n", checked);
+        test::reportGoldens("comm", "nccl_estimate", {checked, 0, {}});
         QCOMPARE(checked, size_t{40320});
     }
 
@@ -119,6 +121,8 @@ private slots:
         }
         std::printf("nccl_estimate_more.json: %zu overrides, %zu algorithm times\n",
                     data.at("overrides").size(), data.at("algo_times").size());
+        test::reportGoldens("comm", "nccl_estimate_more",
+                            {data.at("overrides").size() + data.at("algo_times").size(), 0, {}});
     }
 
     void saturation() {
@@ -151,6 +155,9 @@ private slots:
         }
         std::printf("saturation.json: %zu sizes, %zu caps, %zu efficiencies\n", data.at("saturation").size(),
                     data.at("caps").size(), data.at("efficiency").size());
+        test::reportGoldens(
+            "comm", "saturation",
+            {data.at("saturation").size() + data.at("caps").size() + data.at("efficiency").size(), 0, {}});
     }
 
     /// Numbers that hold without the corpus: computed by hand from the tables in NCCL's tuning.cc.

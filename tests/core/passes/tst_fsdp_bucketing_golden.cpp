@@ -2,6 +2,7 @@
 // deduplication and the merged graphs node for node; and the fuzz rows.
 #include "import/importer.h"
 #include "passes/fsdp_bucketing/fsdp_bucketing.h"
+#include "support/golden_count.h"
 #include "support/test_data.h"
 
 #include <QTemporaryDir>
@@ -343,18 +344,22 @@ class TestFsdpBucketingGolden : public QObject {
 private slots:
     void corpus() {
         size_t graphs = 0;
+        test::GoldenCount count;
         for (const std::string& name : test::corpusGraphs()) {
             if (!hasGolden(name))
                 continue;
             const auto path = test::corpusPath("golden/fsdp/" + name + ".json");
             const GraphPtr graph = load(test::corpusPath("graphs/" + name + ".json").value());
             QVERIFY2(graph, name.c_str());
-            const std::string text = compareGraph(graph, Json::parse(test::readAll(*path)));
+            const Json golden = Json::parse(test::readAll(*path));
+            const std::string text = compareGraph(graph, golden);
             QVERIFY2(text.empty(), (name + ": " + text).c_str());
+            count.compared += 2 + golden.at("bucket_compositions").size() + golden.at("pre_bucket").size();
             ++graphs;
         }
         printCounts();
         qInfo("%zu graphs", graphs);
+        test::reportGoldens("fsdp", "corpus", count);
     }
 
     void fuzz() {
@@ -375,6 +380,7 @@ private slots:
         }
         printCounts();
         qInfo("%zu fuzz rows", rows);
+        test::reportGoldens("fuzz", "fsdp", {rows, 0, {}});
         QVERIFY(rows > 0);
     }
 

@@ -3,6 +3,7 @@
 #include "import/importer.h"
 #include "schedule/parameter_prefetch/parameter_prefetch.h"
 #include "schedule/parameter_prefetch/program_list.h"
+#include "support/golden_count.h"
 #include "support/test_data.h"
 
 #include <QTest>
@@ -140,7 +141,8 @@ private slots:
     }
 
     void golden() {
-        size_t graphs = 0, runs = 0, matches = 0, not_run = 0;
+        size_t graphs = 0, matches = 0, not_run = 0;
+        test::GoldenCount count;
         for (const std::string& name : test::corpusGraphs()) {
             if (name.rfind("tagged_", 0) != 0)
                 continue;
@@ -161,12 +163,13 @@ private slots:
                                         run.at("backward_depth").dump() + " budget " +
                                         run.at("max_in_flight_gb").dump() + ": " + text)
                                            .c_str());
-                ++runs;
+                ++count.compared;
             }
             ++graphs;
         }
         qInfo("%zu graphs, %zu matches, %zu runs of two passes each equal; %zu graphs not run", graphs,
-              matches, runs, not_run);
+              matches, count.compared, not_run);
+        test::reportGoldens("param_gather", "corpus", count);
         QVERIFY(graphs > 0 || not_run > 0 || test::corpusGraphs().empty());
     }
 
