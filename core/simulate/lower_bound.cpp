@@ -12,7 +12,7 @@ namespace {
 
 /// Nodes whose earliest start is computed from all that comes before them; on larger graphs a sample of them.
 constexpr size_t kMostTargets = 160;
-constexpr size_t kTargetWork = 4'000'000; ///< targets × nodes
+constexpr size_t kTargetWork = 2'000'000; ///< targets × nodes
 
 /// One operation on a serial machine: earliest start, duration, least time from its end to the end of the
 /// step.

@@ -48,30 +48,37 @@ StepModel::StepModel(const Graph& graph, const CollectiveTable& collectives, con
 
 StepMachine::StepMachine(const StepModel& model)
     : model_(&model), streams_(model.groups.size()), active_on_link_(model.groups.size(), 0),
-      finished_(model.alone_ns.size(), 0), start_ns_(model.alone_ns.size(), 0),
-      end_ns_(model.alone_ns.size(), 0) {
+      runs_(model.alone_ns.size()) {
     for (const int32_t collective : model.in_flight)
         launch(collective);
 }
 
 void StepMachine::launch(int32_t collective) {
-    const uint32_t stream = model_->stream_of[static_cast<size_t>(collective)];
-    streams_[stream].queue.push_back(collective);
-    streams_[stream].queued_ns += static_cast<double>(model_->alone_ns[static_cast<size_t>(collective)]);
-    if (streams_[stream].active < 0)
-        startNext(stream);
+    const uint32_t index = model_->stream_of[static_cast<size_t>(collective)];
+    Stream& stream = streams_[index];
+    if (stream.queued++ == 0)
+        stream.first = collective;
+    else
+        run(stream.last).next = collective;
+    stream.last = collective;
+    stream.queued_ns += static_cast<double>(model_->alone_ns[static_cast<size_t>(collective)]);
+    if (stream.active < 0)
+        startNext(index);
 }
 
 /// Starts waiting transfers; those of zero length are done at once.
 void StepMachine::startNext(uint32_t index) {
     Stream& stream = streams_[index];
-    while (stream.active < 0 && stream.next < stream.queue.size()) {
-        const int32_t collective = stream.queue[stream.next++];
+    while (stream.active < 0 && stream.queued > 0) {
+        const int32_t collective = stream.first;
+        Run& item = run(collective);
+        stream.first = item.next;
+        --stream.queued;
         const double alone_ns = static_cast<double>(model_->alone_ns[static_cast<size_t>(collective)]);
-        start_ns_[static_cast<size_t>(collective)] = now_;
+        item.start_ns = now_;
         if (alone_ns <= 0) {
-            end_ns_[static_cast<size_t>(collective)] = now_;
-            finished_[static_cast<size_t>(collective)] = 1;
+            item.end_ns = now_;
+            item.finished = true;
             finish_order_.push_back(collective);
             continue;
         }
@@ -85,7 +92,7 @@ void StepMachine::startNext(uint32_t index) {
 
 double StepMachine::wait(int32_t collective) {
     const double begin = now_;
-    while (!finished_[static_cast<size_t>(collective)] && active_ > 0)
+    while (!run(collective).finished && active_ > 0)
         advance(0);
     return now_ - begin;
 }
@@ -102,6 +109,22 @@ void StepMachine::compute(double work_ns) {
     while (work_ns > kEpsilonNs)
         work_ns = advance(work_ns);
     computed_ns_ += now_ - begin;
+}
+
+std::vector<double> StepMachine::workUntilDone() const {
+    std::vector<double> out(runs_.size(), 0);
+    for (const Stream& stream : streams_) {
+        if (stream.active < 0)
+            continue;
+        double sum = stream.remaining_ns;
+        out[static_cast<size_t>(stream.active)] = sum;
+        int32_t next = stream.first;
+        for (uint32_t i = 0; i < stream.queued; ++i, next = run(next).next) {
+            sum += static_cast<double>(model_->alone_ns[static_cast<size_t>(next)]);
+            out[static_cast<size_t>(next)] = sum;
+        }
+    }
+    return out;
 }
 
 void StepMachine::drain() {
@@ -137,8 +160,8 @@ double StepMachine::advance(double work_ns) {
 
 void StepMachine::finish(uint32_t index) {
     Stream& stream = streams_[index];
-    end_ns_[static_cast<size_t>(stream.active)] = now_;
-    finished_[static_cast<size_t>(stream.active)] = 1;
+    run(stream.active).end_ns = now_;
+    run(stream.active).finished = true;
     finish_order_.push_back(stream.active);
     stream.active = -1;
     stream.remaining_ns = 0;

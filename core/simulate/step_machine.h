@@ -27,18 +27,21 @@ public:
     explicit StepMachine(const StepModel& model);
 
     double now() const { return now_; }
-    bool finished(int32_t collective) const { return finished_[static_cast<size_t>(collective)]; }
+    bool finished(int32_t collective) const { return run(collective).finished; }
     /// When its stream took it up and was done with it; valid once that has happened.
-    double startOf(int32_t collective) const { return start_ns_[static_cast<size_t>(collective)]; }
-    double endOf(int32_t collective) const { return end_ns_[static_cast<size_t>(collective)]; }
+    double startOf(int32_t collective) const { return run(collective).start_ns; }
+    double endOf(int32_t collective) const { return run(collective).end_ns; }
     double computed() const { return computed_ns_; } ///< busy time of the compute stream
     bool anyActive() const { return active_ > 0; }
     /// Time that the stream needs for what was launched on it, at full speed.
     double backlog(uint32_t stream) const {
         return streams_[stream].queued_ns + streams_[stream].remaining_ns;
     }
+    /// Per collective in flight (indices of the table), the time that its stream needs until it is done, at
+    /// full speed and with each stream by itself; 0 for all others.
+    std::vector<double> workUntilDone() const;
     /// Transfers launched on it that have not started.
-    size_t queued(uint32_t stream) const { return streams_[stream].queue.size() - streams_[stream].next; }
+    size_t queued(uint32_t stream) const { return streams_[stream].queued; }
     /// Collectives in the order in which they were done; grows as the clock advances.
     const std::vector<int32_t>& finishOrder() const { return finish_order_; }
 
@@ -53,13 +56,22 @@ public:
 
 private:
     struct Stream {
-        std::vector<int32_t> queue; ///< in the order of their launches
-        size_t next = 0;            ///< first of the queue that has not started
+        int32_t first = -1; ///< of those launched and not started
+        int32_t last = -1;
         int32_t active = -1;
+        uint32_t queued = 0;
         double remaining_ns = 0; ///< of the active transfer, at full speed
         double queued_ns = 0;    ///< of those not started
     };
+    struct Run {
+        double start_ns = 0;
+        double end_ns = 0;
+        int32_t next = -1; ///< launched on the same stream after it
+        bool finished = false;
+    };
 
+    const Run& run(int32_t collective) const { return runs_[static_cast<size_t>(collective)]; }
+    Run& run(int32_t collective) { return runs_[static_cast<size_t>(collective)]; }
     double advance(double work_ns);
     void startNext(uint32_t stream);
     void finish(uint32_t stream);
@@ -67,8 +79,7 @@ private:
     const StepModel* model_;
     std::vector<Stream> streams_;
     std::vector<uint32_t> active_on_link_;
-    std::vector<char> finished_;
-    std::vector<double> start_ns_, end_ns_;
+    std::vector<Run> runs_; ///< per collective
     std::vector<int32_t> finish_order_;
     uint32_t active_ = 0;
     double now_ = 0;

@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 
 namespace gs {
 
 namespace {
 
-constexpr size_t kNodeLimit = 300'000;
+constexpr size_t kNodeLimit = 100'000;
 
 struct Gather {
     int32_t collective = -1;
@@ -23,6 +24,13 @@ struct Gather {
     double alone_ns = 0;
     double prep_ns = 0;
 };
+
+/// A way to some boundary: when, and what is left of the transfers in flight.
+struct Visit {
+    double now_ns = 0;
+    std::vector<double> work_ns;
+};
+constexpr size_t kMostVisits = 64; ///< remembered per boundary and set of launched gathers
 
 class BranchAndBound {
 public:
@@ -266,9 +274,29 @@ private:
             next.launch(p_.collectives.indexOf(id));
         else
             next.compute(static_cast<double>(p_.cost_ns[id]));
+        if (exact_ && isDominated(at + 1, launched, next))
+            return;
         sequence_.push_back(-1);
         branch(at + 1, launched, 0, next);
         sequence_.pop_back();
+    }
+
+    /// Another way to the same place with the same gathers launched was not later and, had it waited until
+    /// now, no transfer of it would end later. Remembers this way otherwise.
+    bool isDominated(size_t at, uint32_t launched, const StepMachine& machine) {
+        std::vector<Visit>& visits = visited_[{at, launched}];
+        Visit here{machine.now(), machine.workUntilDone()};
+        for (const Visit& other : visits) {
+            const double waited = here.now_ns - other.now_ns;
+            bool as_good = waited >= 0;
+            for (size_t i = 0; as_good && i < here.work_ns.size(); ++i)
+                as_good = other.work_ns[i] - waited <= here.work_ns[i];
+            if (as_good)
+                return true;
+        }
+        if (visits.size() < kMostVisits)
+            visits.push_back(std::move(here));
+        return false;
     }
 
     /// No completion is shorter.
@@ -339,13 +367,13 @@ private:
     size_t nodes_ = 0;
 };
 
+} // namespace
+
 size_t gatherCount(const CollectiveTable& collectives) {
     return static_cast<size_t>(
         std::count_if(collectives.all().begin(), collectives.all().end(),
                       [](const Collective& item) { return item.isGather() && item.launch != kNoNode; }));
 }
-
-} // namespace
 
 OptimumResult findOptimum(const StepProblem& problem, size_t node_limit, const JobContext& job) {
     return BranchAndBound(problem, node_limit, job).run();

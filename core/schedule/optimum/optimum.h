@@ -16,6 +16,9 @@ struct OptimumResult {
     bool stopped = false; ///< by the job
 };
 
+/// Launches of all-gathers, coalesced or not.
+size_t gatherCount(const CollectiveTable& collectives);
+
 /// Branch and bound. The space: all computation and all launches other than gathers keep program order, each
 /// launch that is no gather stands where the last thing it needs is done; computation that only reductions
 /// lead to runs after all other; waits and views stand right in front of their first user; every gather, with

@@ -1,6 +1,7 @@
 #include "schedule/two_sided/two_sided.h"
 
 #include "schedule/gather_budget.h"
+#include "schedule/optimum/optimum.h"
 #include "schedule/two_sided/list_scheduler.h"
 #include "schedule/two_sided/local_search.h"
 #include "schedule/two_sided/tighten.h"
@@ -12,6 +13,8 @@ namespace {
 
 /// Shares of the first overshoot by which a policy's limit shrinks where its order came out above the budget.
 constexpr int64_t kShrinkPercent[] = {25, 50, 100, 200};
+/// Limit of the exact search that small graphs get.
+constexpr size_t kExactNodes = 20'000;
 
 class TwoSided {
 public:
@@ -23,8 +26,10 @@ public:
     TwoSidedOutcome run() {
         runSeeds();
         runPolicies();
+        runExactSearch();
         search();
         tighten();
+        tryWithoutBudget();
         best_.stopped = input_.job.cancelled();
         return std::move(best_);
     }
@@ -110,6 +115,13 @@ private:
         }
     }
 
+    void runExactSearch() {
+        if (gatherCount(input_.collectives) > kMostOptimumGathers || input_.job.cancelled())
+            return;
+        OptimumResult found = findOptimum(problem_, kExactNodes, input_.job);
+        consider(std::move(found.order), found.proven ? "exact search" : "exact search, cut short");
+    }
+
     void search() {
         SearchLimits limits;
         limits.steps = static_cast<size_t>(input_.settings.integer(Setting::SearchSteps));
@@ -132,6 +144,22 @@ private:
             !findBrokenEdge(input_.graph, late)) {
             best_.order = std::move(late);
             best_.cost = cost;
+        }
+    }
+
+    /// Only to tell whether the budget is what keeps the step from its bound.
+    void tryWithoutBudget() {
+        if (best_.budget_bytes < 0 || best_.cost.step_ns <= problem_.bounds.bound_ns)
+            return;
+        for (const bool feed_first : {false, true}) {
+            ListPolicy policy;
+            policy.feed_first = feed_first;
+            const Order order = scheduleList(problem_, policy, input_.job);
+            if (order.empty())
+                return;
+            const StepCost cost = problem_.evaluator.run(order);
+            if (best_.unlimited.step_ns == 0 || cost.step_ns < best_.unlimited.step_ns)
+                best_.unlimited = cost;
         }
     }
 

@@ -6,11 +6,11 @@
 namespace gs {
 
 /// Scheduler "two-sided". Candidates are the orders of the other schedulers and those of a list scheduler on
-/// the simulator's clock under several policies (list_scheduler.h); the one with the shortest simulated step
-/// inside the budget wins, the lower peak where two are equal. Local search improves it (local_search.h, at
-/// most `search_steps` simulations), then gathers move as late as they can without lengthening the step
-/// (tighten.h). So it is never worse in simulation than any other scheduler's order that fits the budget. The
-/// budget
+/// the simulator's clock under several policies (list_scheduler.h), on graphs of up to 12 gathers also of the
+/// exact search; the one with the shortest simulated step inside the budget wins, the lower peak where two
+/// are equal. Local search improves it (local_search.h, at most `search_steps` simulations), then gathers
+/// move as late as they can without lengthening the step (tighten.h). So it is never worse in simulation than
+/// any other scheduler's order that fits the budget. The budget
 /// (`gather_budget_mib`) limits Timeline::peak_held_bytes; if no order keeps it, the one with the lowest peak
 /// is returned and a diagnostic says so.
 ///

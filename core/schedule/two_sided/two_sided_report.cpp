@@ -52,6 +52,17 @@ public:
     }
 
     std::string gap() const {
+        std::string text = gapToBound();
+        const StepCost& unlimited = outcome_.unlimited;
+        if (unlimited.step_ns > 0 && unlimited.step_ns < timeline_->step_ns)
+            text += fmt::format("; without the budget of {} it would be {}, holding {} (budget)",
+                                formatBytes(outcome_.budget_bytes), formatTime(unlimited.step_ns),
+                                formatBytes(unlimited.peak_bytes));
+        return text;
+    }
+
+private:
+    std::string gapToBound() const {
         const int64_t step = timeline_->step_ns;
         const int64_t bound = p_.bounds.bound_ns;
         if (step <= bound)
@@ -73,7 +84,6 @@ public:
                                   input_.graph.name(longest->wait), stallCause(longest->collective));
     }
 
-private:
     const Transfer& transferOf(int32_t collective) const {
         return timeline_->transfers[static_cast<size_t>(collective)];
     }

@@ -11,6 +11,7 @@ struct TwoSidedOutcome {
     StepCost cost;
     std::string made_by;       ///< "list scheduling", or the scheduler whose order nothing beat
     int64_t budget_bytes = -1; ///< < 0: none
+    StepCost unlimited;        ///< what the list scheduler reaches without the budget; step 0 = not asked
     size_t simulations = 0;    ///< of the local search
     bool stopped = false;      ///< the job was cancelled: the best so far
 };

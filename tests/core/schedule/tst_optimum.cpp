@@ -1,6 +1,8 @@
 // The exact search: against brute force on tiny programs, the lower bound and `two-sided` on small ones.
 #include "priced_graph.h"
 #include "schedule/optimum/optimum.h"
+#include "schedule/two_sided/list_scheduler.h"
+#include "schedule/two_sided/local_search.h"
 
 #include <QTest>
 #include <algorithm>
@@ -163,6 +165,72 @@ private slots:
             "two-sided = optimum: %zu, below (it moves computation too): %zu, above: %zu; not proven: %zu\n",
             equal, below, above, unproven);
         QVERIFY(equal + below > 9 * above);
+    }
+
+    /// What larger graphs have to do without: list scheduling and local search against the optimum.
+    void heuristicsAlone() {
+        size_t equal = 0, proven = 0;
+        double worst = 1, sum = 0;
+        std::string worst_name;
+        for (uint32_t seed = 0; seed < 300; ++seed) {
+            const PricedGraph g = test::randomPricedGraph(seed, {4, 2, 0.3, 0.6, 0.1, 0.5});
+            if (g.gathers() == 0 || g.gathers() > kMostOptimumGathers)
+                continue;
+            const Settings settings = test::quietSettings();
+            const StepProblem problem({*g.graph, *g.collectives, *g.costs, settings, {}});
+            const OptimumResult exact = findOptimum(problem, 100'000, {});
+            if (!exact.proven)
+                continue;
+            ++proven;
+            StepCost cost;
+            Order best;
+            for (const int64_t aim : {kNoAim, problem.bounds.bound_ns}) {
+                for (int bits = 0; bits < 4; ++bits) {
+                    ListPolicy policy;
+                    policy.aim_ns = aim;
+                    policy.feed_first = (bits & 1) != 0;
+                    policy.reductions_first = (bits & 2) != 0;
+                    Order order = scheduleList(problem, policy, {});
+                    const StepCost found = problem.evaluator.run(order);
+                    if (best.empty() || found.step_ns < cost.step_ns) {
+                        best = std::move(order);
+                        cost = found;
+                    }
+                }
+            }
+            SearchLimits limits;
+            limits.steps = 300;
+            limits.better = [](const StepCost& a, const StepCost& b) { return a.step_ns < b.step_ns; };
+            improveOrder(problem, limits, {}, best, cost);
+            QVERIFY2(!findBrokenEdge(*g.graph, best), g.name.c_str());
+            const double ratio = static_cast<double>(cost.step_ns) / static_cast<double>(exact.step_ns);
+            equal += ratio <= 1 ? 1 : 0;
+            sum += ratio;
+            if (getenv("DBG") && ratio > 1.02)
+                std::printf("%s %.4f bound %.4f\n", g.name.c_str(), ratio, double(g.bound()) / double(exact.step_ns));
+            if (getenv("SHOW") && g.name == getenv("SHOW")) {
+                for (const Order& o : {exact.order, best}) {
+                    const TimelinePtr t = g.simulate(o);
+                    std::printf("---- %ld\n", t->step_ns);
+                    for (NodeId id : o) {
+                        int32_t c = g.collectives->indexOf(id);
+                        if (g.graph->node(id).kind == NodeKind::Launch)
+                            std::printf("%9ld LAUNCH %s start %ld end %ld stream %u\n", t->start_ns[id]/1000, std::string(g.graph->name(id)).c_str(), t->transfers[c].start_ns/1000, t->transfers[c].end_ns/1000, t->transfers[c].stream);
+                        else if (t->end_ns[id] > t->start_ns[id])
+                            std::printf("%9ld %s %ld\n", t->start_ns[id]/1000, std::string(g.graph->name(id)).c_str(), (t->end_ns[id] - t->start_ns[id])/1000);
+                    }
+                }
+            }
+            if (ratio > worst) {
+                worst = ratio;
+                worst_name = g.name;
+            }
+        }
+        std::printf("list scheduling and local search reach the optimum on %zu of %zu graphs, mean %.4f, worst %.4f "
+                    "(%s)\n",
+                    equal, proven, sum / static_cast<double>(proven), worst, worst_name.c_str());
+        QVERIFY(proven > 100);
+        QVERIFY(sum / static_cast<double>(proven) < 1.02);
     }
 
     void largeGraphsKeepProgramOrder() {
