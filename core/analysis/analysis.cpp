@@ -6,7 +6,7 @@
 #include "passes/lint/lint.h"
 #include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
-#include "simulate/shared_links.h"
+#include "simulate/simulation_settings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -436,20 +436,6 @@ Analyser::~Analyser() = default;
 
 Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
     return Run(*cache_, request, job)();
-}
-
-double simulatedContention(const Settings& settings) {
-    const double own = settings.number(Setting::SimulatedContention);
-    return own == 0 ? settings.number(Setting::Contention) : std::max(1.0, own);
-}
-
-SimulationSettings simulationSettings(const Graph& graph, const Settings& settings,
-                                      Diagnostics& diagnostics) {
-    SimulationSettings out;
-    out.contention = simulatedContention(settings);
-    out.compute_slowdown = settings.number(Setting::ComputeSlowdown);
-    out.shared_links = parseSharedLinks(graph, settings.text(Setting::SharedLinks), diagnostics);
-    return out;
 }
 
 void Analyser::remember(const Analysis& analysis) {

@@ -22,6 +22,7 @@ enum class Setting : uint8_t {
     SimulatedContention,
     SharedLinks,
     GatherBudgetMib,
+    SearchSteps,
     MaxInFlightGb,
     ComputeOverlapMultipler,
     MaxCollDistance,
