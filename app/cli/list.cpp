@@ -7,6 +7,7 @@
 #include "cost/device_presets.h"
 #include "export/exporter.h"
 #include "import/importer.h"
+#include "passes/lint/lint.h"
 #include "schedule/scheduler.h"
 
 #include <algorithm>
@@ -52,6 +53,11 @@ void listDevices() {
 void listReaders() {
     for (const GraphReader& reader : graphReaders())
         fmt::print("{:18} {}\n", reader.name, reader.title);
+}
+
+void listChecks() {
+    for (const LintCheck& check : lintChecks())
+        fmt::print("{:10} {}\n{:10} codes: {}\n", check.name, check.meaning, "", check.codes);
 }
 
 void listExports() {
@@ -100,16 +106,17 @@ struct Topic {
     const char* name;
     void (*print)();
 };
-constexpr Topic kTopics[] = {{"schedulers", listSchedulers},    {"settings", listSettings},
-                             {"cost-sources", listCostSources}, {"devices", listDevices},
-                             {"readers", listReaders},          {"exports", listExports}};
+constexpr Topic kTopics[] = {
+    {"schedulers", listSchedulers}, {"settings", listSettings}, {"cost-sources", listCostSources},
+    {"devices", listDevices},       {"readers", listReaders},   {"exports", listExports},
+    {"checks", listChecks}};
 
 } // namespace
 
 int runList(const QStringList& arguments) {
     QCommandLineParser parser;
     parser.setApplicationDescription("Lists the graphs in a file or folder, or one of: schedulers, settings, "
-                                     "cost-sources, devices, readers, exports.");
+                                     "cost-sources, devices, readers, exports, checks.");
     parser.addPositionalArgument("WHAT", "A file, a folder, or one of the words above.");
     if (const int code = parseArguments(parser, arguments, 1); code >= 0)
         return code;

@@ -3,10 +3,10 @@
 #include "analysis/merge_stage.h"
 #include "analysis/stage_cache.h"
 #include "cost/cost_sources.h"
-#include "passes/collective_lint.h"
+#include "passes/lint/lint.h"
 #include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
-#include "simulate/shared_links.h"
+#include "simulate/simulation_settings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -63,7 +63,6 @@ struct Passed {
     CollectiveTablePtr collectives_before;
     CollectiveTablePtr collectives_after;
     std::vector<PassReport> reports;
-    Diagnostics diagnostics; ///< of the launches and waits before
 };
 
 struct Priced {
@@ -136,6 +135,7 @@ SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) 
 struct Analyser::Cache {
     StageCache<Imported> imported{2};
     StageCache<Passed> passed{8};
+    StageCache<Diagnostics> linted{8};
     StageCache<Priced> priced{8};
     StageCache<Scheduled> scheduled{16};
     StageCache<Merged> merged{4};
@@ -156,6 +156,8 @@ public:
         if (const Status status = import(); !status)
             return status.error();
         if (const Status status = passes(); !status)
+            return status.error();
+        if (const Status status = lintProgram(); !status)
             return status.error();
         if (const Status status = price(); !status)
             return status.error();
@@ -241,7 +243,6 @@ private:
                 bucket(bucketFsdp(made.after, request_.settings));
             made.collectives_before = made.collectives_after =
                 std::make_shared<CollectiveTable>(*made.before);
-            lintCollectives(*made.before, *made.collectives_before, made.diagnostics);
             if (made.after != made.before)
                 made.collectives_after = std::make_shared<CollectiveTable>(*made.after);
             return made;
@@ -257,7 +258,23 @@ private:
         out_->reports = passed.reports;
         for (const PassReport& report : passed.reports)
             out_->diagnostics.append(report.diagnostics);
-        out_->diagnostics.append(passed.diagnostics);
+        return Unit{};
+    }
+
+    /// Looks at the lowered graph only; no later stage depends on it.
+    Status lintProgram() {
+        const std::string key = fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Lint),
+                                            request_.settings.text(Setting::Device));
+        auto item = stage(cache_.linted, "lint", 0.55, key, [&]() -> Result<Diagnostics> {
+            Diagnostics found;
+            lint({*out_->before.graph, *out_->before.collectives, request_.settings,
+                  findDevicePreset(request_.settings.text(Setting::Device))},
+                 found);
+            return found;
+        });
+        if (!item)
+            return item.error();
+        out_->diagnostics.append(item.value()->value);
         return Unit{};
     }
 
@@ -419,20 +436,6 @@ Analyser::~Analyser() = default;
 
 Result<AnalysisPtr> Analyser::analyse(const AnalysisRequest& request, const JobContext& job) {
     return Run(*cache_, request, job)();
-}
-
-double simulatedContention(const Settings& settings) {
-    const double own = settings.number(Setting::SimulatedContention);
-    return own == 0 ? settings.number(Setting::Contention) : std::max(1.0, own);
-}
-
-SimulationSettings simulationSettings(const Graph& graph, const Settings& settings,
-                                      Diagnostics& diagnostics) {
-    SimulationSettings out;
-    out.contention = simulatedContention(settings);
-    out.compute_slowdown = settings.number(Setting::ComputeSlowdown);
-    out.shared_links = parseSharedLinks(graph, settings.text(Setting::SharedLinks), diagnostics);
-    return out;
 }
 
 void Analyser::remember(const Analysis& analysis) {

@@ -86,11 +86,6 @@ private:
 /// Analyser::analyse() or what stands in for it.
 using AnalyseFunction = std::function<Result<AnalysisPtr>(const AnalysisRequest&, const JobContext&)>;
 
-/// Setting simulated_contention, or where that is 0 the factor that the schedulers reckon with.
-double simulatedContention(const Settings& settings);
-/// What the simulation of `graph` takes from the settings.
-SimulationSettings simulationSettings(const Graph& graph, const Settings& settings, Diagnostics& diagnostics);
-
 /// Totals for the status line and the command line's summary.
 struct Summary {
     size_t gathers = 0; ///< candidates
