@@ -4,6 +4,7 @@
 #include "analysis/edits.h"
 #include "analysis/settings.h"
 #include "base/progress.h"
+#include "explain/rank_compare.h"
 #include "import/importer.h"
 #include "passes/pass.h"
 #include "schedule/schedule.h"
@@ -11,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct AnalysisRequest {
     int graph_index = -1;                          ///< which graph of the file; -1 = the reader's choice
     int rank = -1;                                 ///< which rank's graph; -1 = any
     std::vector<std::string> cost_files;           ///< in order
+    std::vector<std::string> rank_files;           ///< of other ranks, compared with graph_file
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     Settings settings;
     Edits edits; ///< changes made by hand
@@ -46,8 +49,10 @@ struct Analysis {
     AnalysisRequest request;
     ImportedGraph source;
     std::vector<PassReport> reports;
-    Program before; ///< lowered graph in program order
-    Program after;  ///< lowered and bucketed graph as scheduled
+    RankComparisonPtr ranks;          ///< null without rank_files, or if they could not be compared
+    std::optional<Error> ranks_error; ///< why not
+    Program before;                   ///< lowered graph in program order
+    Program after;                    ///< lowered and bucketed graph as scheduled
     int64_t lower_bound_ns = 0;
     Diagnostics diagnostics;
     std::vector<StageTime> times;

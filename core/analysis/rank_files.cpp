@@ -255,4 +255,18 @@ Result<std::vector<RankProgram>> readRanks(const std::vector<std::string>& files
     return programs;
 }
 
+RanksResult compareRankFiles(const std::vector<std::string>& files, std::string_view communicating,
+                             const JobContext& job) {
+    Diagnostics reading;
+    Result<std::vector<RankProgram>> programs = readRanks(files, reading, job);
+    if (!programs)
+        return {nullptr, programs.error()};
+    if (programs->size() < 2)
+        return {nullptr, Error{"one-rank",
+                               "these files hold the graphs of one rank only",
+                               {},
+                               "add the file of another rank"}};
+    return {compareRanks(std::move(programs).value(), communicating), std::nullopt};
+}
+
 } // namespace gs

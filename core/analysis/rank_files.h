@@ -5,6 +5,8 @@
 #include "explain/rank_compare.h"
 #include "import/importer.h"
 
+#include <optional>
+
 namespace gs {
 
 /// The graphs of an input that really run. A log has each graph at several stages of compilation: of each
@@ -21,5 +23,13 @@ int32_t rankOfFileName(const std::string& path);
 /// each stands for a rank of its own. Files that cannot be read are an error.
 Result<std::vector<RankProgram>> readRanks(const std::vector<std::string>& files, Diagnostics& diagnostics,
                                            const JobContext& job);
+
+/// A comparison, or why there is none.
+struct RanksResult {
+    RankComparisonPtr comparison;
+    std::optional<Error> error; ///< of a file, or "one-rank" where there is nothing to compare with
+};
+RanksResult compareRankFiles(const std::vector<std::string>& files, std::string_view communicating,
+                             const JobContext& job);
 
 } // namespace gs
