@@ -13,8 +13,6 @@ namespace gs {
 /// compile id and rank the latest stage counts (post-grad before AOT before Dynamo). Of an input without
 /// stages all graphs count. Indices into `entries`.
 std::vector<size_t> graphsThatRun(const std::vector<GraphEntry>& entries);
-/// "0/0" of a name "after_post_grad_graph [0/0]"; empty without one.
-std::string compileIdOf(const GraphEntry& entry);
 /// 3 of "dir/torch_trace_rank_3_x.log" or "input_rank3.log"; -1 if the name states none.
 int32_t rankOfFileName(const std::string& path);
 
