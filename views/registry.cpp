@@ -7,6 +7,7 @@
 #include "views/docks/settings_view.h"
 #include "views/docks/why_view.h"
 #include "views/graph/graph_view.h"
+#include "views/step/step_view.h"
 #include "views/timeline/timeline_view.h"
 
 #include <QCoreApplication>
@@ -32,6 +33,7 @@ std::span<const ViewInfo> viewRegistry() {
         {"graph", QT_TRANSLATE_NOOP("Views", "Graph"), DockPlace::Right, make<GraphView>},
         {"timeline", QT_TRANSLATE_NOOP("Views", "Timeline"), DockPlace::Bottom, make<TimelineView>},
         {"compare", QT_TRANSLATE_NOOP("Views", "Compare"), DockPlace::Bottom, make<CompareView>},
+        {"step", QT_TRANSLATE_NOOP("Views", "Step through"), DockPlace::Bottom, make<StepView>},
     };
     return kViews;
 }

@@ -22,6 +22,8 @@ struct AnalysisRequest {
     std::string graph_file;
     int graph_index = -1;                          ///< which graph of the file; -1 = the reader's choice
     int rank = -1;                                 ///< which rank's graph; -1 = any
+    std::string stage;                             ///< which stage's graph; empty = any
+    std::string shapes_file;                       ///< a second file of the same graph; may be empty
     std::vector<std::string> cost_files;           ///< in order
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     Settings settings;
@@ -83,11 +85,6 @@ private:
 
 /// Analyser::analyse() or what stands in for it.
 using AnalyseFunction = std::function<Result<AnalysisPtr>(const AnalysisRequest&, const JobContext&)>;
-
-/// Setting simulated_contention, or where that is 0 the factor that the schedulers reckon with.
-double simulatedContention(const Settings& settings);
-/// What the simulation of `graph` takes from the settings.
-SimulationSettings simulationSettings(const Graph& graph, const Settings& settings, Diagnostics& diagnostics);
 
 /// Totals for the status line and the command line's summary.
 struct Summary {

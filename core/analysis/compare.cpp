@@ -1,6 +1,7 @@
 #include "analysis/compare.h"
 
 #include "schedule/scheduler.h"
+#include "simulate/simulation_settings.h"
 
 #include <algorithm>
 #include <fmt/format.h>

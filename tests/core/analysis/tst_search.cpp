@@ -1,5 +1,6 @@
 // The automatic search: best of what was tried, limits, cancel, determinism.
 #include "analysis/search.h"
+#include "simulate/simulation_settings.h"
 #include "variants_fixture.h"
 
 #include <QElapsedTimer>
