@@ -58,7 +58,8 @@ Selection resolveSelection(const Selection& wanted, const Analysis* analysis) {
     return {};
 }
 
-Document::Document(AnalyseFunction analyse, QObject* parent) : QObject(parent), runner_(std::move(analyse)) {
+Document::Document(AnalyseFunction analyse, QObject* parent)
+    : QObject(parent), runner_(std::move(analyse)), compare_(makeAnalyseFunction) {
     timer_.setSingleShot(true);
     connect(&timer_, &QTimer::timeout, this, &Document::startNow);
     connect(&runner_, &JobRunner::progressed, this, &Document::progressed);
@@ -100,6 +101,7 @@ void Document::close() {
     wanted_ = {};
     announce();
     emit snapshotChanged(snapshot_);
+    compare_.show(snapshot_);
     updateSelection();
 }
 
@@ -222,6 +224,7 @@ void Document::take(const AnalysisPtr& analysis) {
         schedule();
     announce();
     emit snapshotChanged(snapshot_);
+    compare_.show(snapshot_);
     updateSelection();
 }
 

@@ -2,6 +2,7 @@
 // analysis happens in the job runner.
 #pragma once
 
+#include "app/compare_jobs.h"
 #include "app/job_runner.h"
 #include "views/view.h"
 
@@ -25,6 +26,8 @@ public:
     const AnalysisRequest& request() const { return request_; }
     const Selection& selection() const { return selection_; }
     QUndoStack* undoStack() { return &undo_; }
+    /// Everything tried on the open graph, and its jobs.
+    CompareJobs& compare() { return compare_; }
     /// The request of a graph that is being opened; null when none is.
     const AnalysisRequest* opening() const { return opening_ ? &*opening_ : nullptr; }
     /// The request whose opening failed last, until another one is opened; null when none did.
@@ -78,6 +81,7 @@ private:
     void updateSelection();
 
     JobRunner runner_;
+    CompareJobs compare_;
     QUndoStack undo_;
     QTimer timer_;
     QElapsedTimer since_start_;

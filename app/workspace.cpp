@@ -39,6 +39,7 @@ void Workspace::addView(const ViewInfo& info) {
     connect(view, &View::selectionRequested, this, &Workspace::selectionRequested);
     connect(view, &View::settingRequested, this, &Workspace::settingRequested);
     connect(view, &View::costEditRequested, this, &Workspace::costEditRequested);
+    connect(view, &View::compareRequested, this, &Workspace::compareRequested);
     connect(view, &View::editRequested, this, &Workspace::editRequested);
     connect(view, &View::editRemovalRequested, this, &Workspace::editRemovalRequested);
     connect(view, &View::requestRequested, this, &Workspace::requestRequested);
@@ -174,6 +175,11 @@ void Workspace::setSnapshot(const SnapshotPtr& snapshot) {
 void Workspace::setSelection(const Selection& selection) {
     for (View* view : views_)
         view->setSelection(selection);
+}
+
+void Workspace::setCompare(const CompareStatePtr& state) {
+    for (View* view : views_)
+        view->setCompare(state);
 }
 
 View* Workspace::view(const QString& id) const {

@@ -1,11 +1,13 @@
 #include "views/registry.h"
 
+#include "views/docks/compare_view.h"
 #include "views/docks/costs_view.h"
 #include "views/docks/diagnostics_view.h"
 #include "views/docks/gathers_view.h"
 #include "views/docks/settings_view.h"
 #include "views/docks/why_view.h"
 #include "views/graph/graph_view.h"
+#include "views/step/step_view.h"
 #include "views/timeline/timeline_view.h"
 
 #include <QCoreApplication>
@@ -30,6 +32,8 @@ std::span<const ViewInfo> viewRegistry() {
         {"why", QT_TRANSLATE_NOOP("Views", "Why"), DockPlace::Middle, make<WhyView>},
         {"graph", QT_TRANSLATE_NOOP("Views", "Graph"), DockPlace::Right, make<GraphView>},
         {"timeline", QT_TRANSLATE_NOOP("Views", "Timeline"), DockPlace::Bottom, make<TimelineView>},
+        {"compare", QT_TRANSLATE_NOOP("Views", "Compare"), DockPlace::Bottom, make<CompareView>},
+        {"step", QT_TRANSLATE_NOOP("Views", "Step through"), DockPlace::Bottom, make<StepView>},
     };
     return kViews;
 }

@@ -9,6 +9,7 @@
 #include "schedule/schedule.h"
 #include "simulate/timeline.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ struct AnalysisRequest {
     std::string graph_file;
     int graph_index = -1;                          ///< which graph of the file; -1 = the reader's choice
     int rank = -1;                                 ///< which rank's graph; -1 = any
+    std::string stage;                             ///< which stage's graph; empty = any
+    std::string shapes_file;                       ///< a second file of the same graph; may be empty
     std::vector<std::string> cost_files;           ///< in order
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     Settings settings;
@@ -46,9 +49,10 @@ struct Analysis {
     AnalysisRequest request;
     ImportedGraph source;
     std::vector<PassReport> reports;
-    Program before; ///< lowered graph in program order
-    Program after;  ///< lowered and bucketed graph as scheduled
-    int64_t lower_bound_ns = 0;
+    Program before;                    ///< lowered graph in program order
+    Program after;                     ///< lowered and bucketed graph as scheduled
+    int64_t lower_bound_ns = 0;        ///< of `after`
+    int64_t lower_bound_before_ns = 0; ///< of `before`: buckets change the bound
     Diagnostics diagnostics;
     std::vector<StageTime> times;
 
@@ -78,6 +82,9 @@ public:
 private:
     std::unique_ptr<Cache> cache_;
 };
+
+/// Analyser::analyse() or what stands in for it.
+using AnalyseFunction = std::function<Result<AnalysisPtr>(const AnalysisRequest&, const JobContext&)>;
 
 /// Totals for the status line and the command line's summary.
 struct Summary {

@@ -1,6 +1,7 @@
 #include "cost/cost_file.h"
 
 #include "base/units.h"
+#include "cost/readers/cost_reader.h"
 #include "import/importer.h"
 #include "import/json_scan.h"
 
@@ -247,7 +248,7 @@ public:
 
 } // namespace
 
-Result<CostModelPtr> loadCostFile(const std::string& path, Diagnostics& diagnostics) {
+Result<CostModelPtr> readNamedCosts(const std::string& path, Diagnostics& diagnostics, const JobContext&) {
     Result<InputText> input = readInput(path, diagnostics);
     if (!input)
         return input.error();
@@ -285,6 +286,15 @@ Result<CostModelPtr> loadCostFile(const std::string& path, Diagnostics& diagnost
                          fmt::format("{} has no usable entry", model->file_name),
                          "check how it was written"});
     return CostModelPtr(std::move(model));
+}
+
+CostReader gatherscopeCostReader() {
+    return {"gatherscope-costs", "Costs per node of Gatherscope (JSON)",
+            [](std::string_view head) {
+                // Any other JSON is read too, to say what is wrong with it.
+                return head.find("\"gatherscope.costs\"") != std::string_view::npos ? 96 : 10;
+            },
+            readNamedCosts};
 }
 
 } // namespace gs

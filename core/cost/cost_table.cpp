@@ -83,6 +83,9 @@ struct Price {
     Provenance provenance = Provenance::Missing;
     int32_t source = -1; ///< index of the model; -1 = edited, kBySetting
     std::string note;
+    int64_t samples = 0;
+    int64_t spread_ns = -1;
+    int64_t rank_skew_ns = -1;
 };
 
 } // namespace
@@ -159,7 +162,8 @@ private:
         auto found = source->estimate(graph_, collectives_, id);
         if (!found || found->ns < 0)
             return std::nullopt;
-        return Price{cut(found->ns), found->provenance, static_cast<int32_t>(model), std::move(found->note)};
+        return Price{cut(found->ns), found->provenance, static_cast<int32_t>(model), std::move(found->note),
+                     found->samples, found->spread_ns,  found->rank_skew_ns};
     }
 
     Price priceOf(NodeId id, uint32_t of) {
@@ -261,6 +265,9 @@ private:
         entry.label = costLabel(graph_, collectives_, id);
         entry.ns = price.ns;
         entry.provenance = price.provenance;
+        entry.samples = price.samples;
+        entry.spread_ns = price.spread_ns;
+        entry.rank_skew_ns = price.rank_skew_ns;
         if (price.provenance == Provenance::User)
             entry.source = price.source == kBySetting ? "in_flight_ns" : "edited by hand";
         else if (price.source >= 0)

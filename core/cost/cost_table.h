@@ -37,6 +37,9 @@ struct CostEntry {
     std::string source;         ///< file name, device preset, "edited by hand"
     std::string note;           ///< how it was computed, e.g. "memory bound: 402.7 MB at 3.35 TB/s"
     int64_t analytical_ns = -1; ///< the model's number beside any other source; -1 = none
+    int64_t samples = 0;        ///< measurements behind it; 0 = not known
+    int64_t spread_ns = -1;     ///< distance between the quartiles of the samples; -1 = not known
+    int64_t rank_skew_ns = -1;  ///< greatest minus least median of the ranks; -1 = not known
     std::vector<NodeId> nodes;  ///< nodes that use it, in program order
 };
 

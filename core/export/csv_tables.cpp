@@ -70,7 +70,7 @@ Result<std::string> writeGathers(const Analysis& analysis) {
 
 Result<std::string> writeCosts(const Analysis& analysis) {
     CsvTable table({"kind", "label", "per_call_ns", "calls", "total_ns", "provenance", "source", "note",
-                    "analytical_ns", "first_node", "key"});
+                    "analytical_ns", "samples", "spread_ns", "rank_skew_ns", "first_node", "key"});
     for (const CostEntry& entry : analysis.after.costs->entries()) {
         const auto calls = static_cast<int64_t>(entry.nodes.size());
         const bool missing = entry.provenance == Provenance::Missing;
@@ -81,6 +81,9 @@ Result<std::string> writeCosts(const Analysis& analysis) {
         missing ? table.empty() : table.number(total);
         table.text(provenanceName(entry.provenance)).text(entry.source).text(entry.note);
         bytes(table, entry.analytical_ns);
+        entry.samples > 0 ? table.number(entry.samples) : table.empty();
+        bytes(table, entry.spread_ns);
+        bytes(table, entry.rank_skew_ns);
         table.text(entry.nodes.empty() ? std::string_view()
                                        : analysis.after.graph->name(entry.nodes.front()));
         table.text(entry.key);

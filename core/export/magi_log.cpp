@@ -1,23 +1,15 @@
 // Document 000's log lines: the INFO summary, one DEBUG placement line per gather, and the ESTLINE table.
+#include "cost/readers/log_model.h"
 #include "export/exporters.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <numeric>
 
 namespace gs {
 
 namespace {
-
-/// Fields of ESTLINE rows are split at bars.
-std::string field(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) {
-        if (c == '|' || static_cast<unsigned char>(c) < 0x20)
-            c = '/';
-    }
-    return out;
-}
 
 void addPlacements(const Analysis& analysis, std::string& text) {
     const Graph& graph = *analysis.after.graph;
@@ -28,9 +20,10 @@ void addPlacements(const Analysis& analysis, std::string& text) {
         text += fmt::format(
             "DEBUG FSDP overlap placement: launch {}({}) cur={} -> target={} fc={} lower={} | comm={:.1f}us "
             "acc_upstream={:.1f}us need={:.1f}us {}\n",
-            field(graph.name(decision.launch)), field(graph.targetText(decision.launch)), decision.cur,
-            decision.target, consumer, decision.floor, decision.comm_ns / 1e3, decision.window_ns / 1e3,
-            decision.need_ns / 1e3, decision.verdict == Verdict::Hidden ? "hidden" : "COMPUTE-LIMITED");
+            estlineField(graph.name(decision.launch)), estlineField(graph.targetText(decision.launch)),
+            decision.cur, decision.target, consumer, decision.floor, decision.comm_ns / 1e3,
+            decision.window_ns / 1e3, decision.need_ns / 1e3,
+            decision.verdict == Verdict::Hidden ? "hidden" : "COMPUTE-LIMITED");
     }
 }
 
@@ -56,19 +49,26 @@ void addCostRows(const Analysis& analysis, std::string& text) {
         double total_us;
     };
     std::vector<Row> rows;
+    std::map<std::pair<std::string, std::string>, size_t> labels;
     for (const CostEntry& entry : costs.entries()) {
-        if (entry.provenance != Provenance::Missing)
-            rows.push_back(
-                {&entry, static_cast<double>(entry.ns) / 1e3 * static_cast<double>(entry.nodes.size())});
+        if (entry.provenance == Provenance::Missing)
+            continue;
+        ++labels[{entry.kind, estlineField(entry.label)}];
+        rows.push_back(
+            {&entry, static_cast<double>(entry.ns) / 1e3 * static_cast<double>(entry.nodes.size())});
     }
     std::stable_sort(rows.begin(), rows.end(),
                      [](const Row& a, const Row& b) { return a.total_us > b.total_us; });
     for (const Row& row : rows) {
         const CostEntry& entry = *row.entry;
         const bool compute = entry.kind == "compute";
-        text += fmt::format("ESTLINE|{}|{}|{:.3f}|{}|{:.3f}|{}\n", compute ? "compute" : "collective",
-                            field(entry.label), static_cast<double>(entry.ns) / 1e3, entry.nodes.size(),
-                            row.total_us, measuredWord(entry.provenance));
+        std::string label = estlineField(entry.label);
+        // Rows that look alike would be of no use: then the key tells them apart.
+        if (labels[{entry.kind, label}] > 1)
+            label += fmt::format(" {{{}}}", estlineField(entry.key));
+        text += fmt::format("ESTLINE|{}|{}|{:.3f}|{}|{:.3f}|{}\n", compute ? "compute" : "collective", label,
+                            static_cast<double>(entry.ns) / 1e3, entry.nodes.size(), row.total_us,
+                            measuredWord(entry.provenance));
     }
 }
 

@@ -1,6 +1,7 @@
 #include "graph/graph_builder.h"
 
 #include "base/hash.h"
+#include "graph/collectives.h"
 #include "graph/order_edges.h"
 #include "graph/structural_hash.h"
 
@@ -353,11 +354,10 @@ void GraphBuilder::resolveGroups() {
         if (graph_.nodes_[id].kind != NodeKind::Launch)
             continue;
         const OpTraits& traits = graph_.targets_[graph_.nodes_[id].target].traits;
-        const Arg* name =
-            traits.group_arg < 0 ? nullptr : graph_.arg(id, static_cast<size_t>(traits.group_arg));
-        if (!name || name->kind != Arg::Kind::String)
+        const std::string name(collectiveGroupName(graph_, id));
+        if (name.empty())
             continue;
-        const GroupId group = addGroup(graph_.text(name->text), {}, {});
+        const GroupId group = addGroup(name, {}, {});
         const Arg* size =
             traits.group_size_arg < 0 ? nullptr : graph_.arg(id, static_cast<size_t>(traits.group_size_arg));
         if (graph_.groups_[group].size == 0 && size && size->isInt() && size->integer > 0 &&

@@ -70,6 +70,8 @@ public:
 
     /// Index of a group by name, made if it is new.
     GroupId addGroup(std::string_view name, std::vector<int32_t> ranks, std::string_view description);
+    /// States the size of a group whose ranks are not known.
+    void setGroupSize(GroupId group, int32_t size) { graph_.groups_[group].size = size; }
     NodeId findNode(std::string_view name) const; ///< kNoNode if not added yet
 
     /// Computes kinds, edges, users, groups and the hash. The builder is empty afterwards.

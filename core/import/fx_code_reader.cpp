@@ -1,6 +1,8 @@
 #include "import/fx_code_reader.h"
 
+#include "import/call_text.h"
 #include "import/fx_scan.h"
+#include "import/shape_inference.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,18 +14,19 @@ namespace {
 
 constexpr size_t kMaxJoinedLines = 5000; ///< a statement over more lines is a damaged text
 
-std::string_view takeName(std::string_view text) {
-    size_t end = 0;
-    while (end < text.size() && isNameChar(text[end]))
-        ++end;
-    return text.substr(0, end);
-}
-
 /// Brackets stay open or the line ends in a backslash: the statement goes on in the next line. `depth` and
 /// `quote` carry over.
 bool continues(std::string_view text) {
+    static constexpr auto kTold = [] { // the characters that matter
+        std::array<bool, 256> table{};
+        for (const char c : {'"', '\'', '(', '[', '{', ')', ']', '}', '#'})
+            table[static_cast<size_t>(c)] = true;
+        return table;
+    }();
     int depth = 0;
     for (size_t i = 0; i < text.size(); ++i) {
+        if (!kTold[static_cast<unsigned char>(text[i])])
+            continue;
         switch (text[i]) {
         case '"':
         case '\'': {
@@ -299,6 +302,7 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
         readHead(line);
         subgraphs_ = readSubgraphs(input_, entry_, stream_ == LineReader::kPayloadStream);
         collectStatements(job);
+        applyLoadArgs();
         if (job.cancelled())
             return Error{"cancelled", "cancelled", {}, ""};
         readStatements();
@@ -317,8 +321,41 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
     forward_uses_ = known != missing_.end();
     missing_.erase(known, missing_.end());
     describeSource(builder_, input_.path, entry_, "print_readable");
+    inferFromLoadArgs();
     completeFxGraph(builder_, {input_.path, entry_.line, 0}, annotations_.sawTensor());
     return builder_.finish(&diagnostics);
+}
+
+/// fx_graph_runnable prints no types; the function that makes its inputs does.
+void FxCodeReader::applyLoadArgs() {
+    if (fragment_)
+        return;
+    load_args_ = readLoadArgs(input_, entry_, stream_ == LineReader::kPayloadStream);
+    for (Input& input : inputs_) {
+        const auto found = load_args_.inputs.find(std::string(input.name));
+        if (input.annotation.empty() && found != load_args_.inputs.end())
+            input.annotation = found->second;
+    }
+}
+
+void FxCodeReader::inferFromLoadArgs() {
+    for (const auto& [name, size] : load_args_.group_sizes)
+        builder_.setGroupSize(builder_.addGroup(name, {}, {}), size);
+    if (load_args_.rank >= 0 && entry_.rank < 0)
+        builder_.info().rank = load_args_.rank;
+    if (load_args_.inputs.empty())
+        return;
+    const size_t without = inferShapes(builder_);
+    builder_.diagnostics().add(
+        {Severity::Info,
+         "inferred-shapes",
+         {input_.path, entry_.line, 0},
+         {},
+         fmt::format(
+             "shapes of {} inputs are those of load_args(); the others were inferred from them, {} of {} "
+             "calls stay without",
+             load_args_.inputs.size(), without, calls_),
+         without == 0 ? "" : "a second file of the same graph can supply them: --shapes FILE"});
 }
 
 void FxCodeReader::addClosingDiagnostics() {

@@ -82,7 +82,7 @@ std::unordered_map<std::string, Subgraph> readSubgraphs(const InputText& input, 
                                                         bool trace) {
     std::unordered_map<std::string, Subgraph> graphs;
     const std::string_view text = std::string_view(input.text).substr(entry.offset, entry.length);
-    if (text.find("control_deps(") == std::string_view::npos)
+    if (!containsText(text, "control_deps("))
         return graphs;
     LineReader reader(input.text, entry.offset, entry.offset + entry.length, entry.line, trace);
     TextLine line;

@@ -1,5 +1,6 @@
 #include "import/fx_text.h"
 
+#include "import/call_text.h"
 #include "import/text_lines.h"
 
 #include <algorithm>
@@ -9,10 +10,6 @@
 namespace gs {
 
 namespace {
-
-bool startsWith(std::string_view text, std::string_view start) {
-    return text.substr(0, start.size()) == start;
-}
 
 bool removePrefix(std::string_view& text, std::string_view start) {
     if (!startsWith(text, start))

@@ -167,6 +167,11 @@ QString CostsModel::tip(int row) const {
         lines << tr("Source: %1").arg(text(e.source));
     if (!e.note.empty())
         lines << text(e.note);
+    if (e.samples > 1)
+        lines << tr("%1 measurements, half of them within %2.")
+                     .arg(text(formatCount(e.samples)), text(formatTime(std::max<int64_t>(0, e.spread_ns))));
+    if (e.rank_skew_ns >= 0)
+        lines << tr("The ranks differ by %1.").arg(text(formatTime(e.rank_skew_ns)));
     if (e.analytical_ns > 0 && e.provenance != Provenance::Missing && e.provenance != Provenance::Analytical)
         lines << tr("The model says %1: %2 times as much.")
                      .arg(micros(e.analytical_ns))

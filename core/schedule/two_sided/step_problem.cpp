@@ -1,6 +1,6 @@
 #include "schedule/two_sided/step_problem.h"
 
-#include "simulate/shared_links.h"
+#include "simulate/simulation_settings.h"
 
 #include <algorithm>
 
@@ -21,19 +21,10 @@ bool isComputation(NodeKind kind) {
 
 SimulationSettings quietSimulationSettings(const ScheduleInput& input) {
     Diagnostics said_elsewhere;
-    return simulationSettings(input, said_elsewhere);
+    return simulationSettings(input.graph, input.settings, said_elsewhere);
 }
 
 } // namespace
-
-SimulationSettings simulationSettings(const ScheduleInput& input, Diagnostics& diagnostics) {
-    SimulationSettings settings;
-    settings.contention = input.settings.number(Setting::Contention);
-    settings.compute_slowdown = input.settings.number(Setting::ComputeSlowdown);
-    settings.shared_links =
-        parseSharedLinks(input.graph, input.settings.text(Setting::SharedLinks), diagnostics);
-    return settings;
-}
 
 StepProblem::StepProblem(const ScheduleInput& input)
     : graph(input.graph), collectives(input.collectives), costs(input.costs),

@@ -78,7 +78,4 @@ private:
     std::vector<NodeId> last_use_;
 };
 
-/// Simulation settings as the schedulers read them.
-SimulationSettings simulationSettings(const ScheduleInput& input, Diagnostics& diagnostics);
-
 } // namespace gs

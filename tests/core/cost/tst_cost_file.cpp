@@ -131,7 +131,7 @@ private slots:
             QTest::newRow(name) << text << QByteArray(code) << line << column;
         };
         row("empty", "", "empty-file", 0, 0);
-        row("text", "hello", "bad-json", 1, 1);
+        row("text", "hello", "not-a-cost-file", 1, 1);
         row("cut", "{\"format\":\"gatherscope.costs\",\n\"nodes\":{\"a\":1", "bad-json", 2, 14);
         row("comma", "{\"format\":\"gatherscope.costs\",\n \"version\":1 \"unit\":\"ns\"}", "bad-json", 2,
             19);
