@@ -2,6 +2,7 @@
 #include "cost/cost_sources.h"
 #include "cost/readers/comm_facts.h"
 #include "cost/readers/json_cursor.h"
+#include "cost/readers/kineto.h"
 #include "cost/readers/measured_model.h"
 #include "support/cost_graph.h"
 #include "support/cost_reading.h"
@@ -240,6 +241,27 @@ private slots:
         QVERIFY2(contains(hex.message("cut-trace"), "line 3, column 69") &&
                      contains(hex.message("cut-trace"), "a value was expected"),
                  hex.message("cut-trace").c_str());
+    }
+
+    /// Where a block of the file ends must not matter.
+    void anyBlockSize() {
+        for (const char* name :
+             {"trace_whole.json", "trace_odd_numbers.json", "trace_cut.json", "trace_hex.json"}) {
+            const std::string text = test::readAll(test::testDataPath(std::string("cost/") + name));
+            const auto whole_bytes = bytesOf(text);
+            const TraceEvents whole = std::move(readKineto(name, *whole_bytes, {})).value();
+            for (size_t block = 1; block < 200; block += block < 20 ? 1 : 13) {
+                const auto bytes = bytesOf(text);
+                const TraceEvents events = std::move(readKineto(name, *bytes, {}, block)).value();
+                QCOMPARE(events.events, whole.events);
+                QCOMPARE(events.work.size(), whole.work.size());
+                QCOMPARE(events.ranges.size(), whole.ranges.size());
+                QCOMPARE(events.texts.size(), whole.texts.size());
+                QCOMPARE(events.stopped_byte, whole.stopped_byte);
+                QCOMPARE(events.stopped_at.line, whole.stopped_at.line);
+                QCOMPARE(events.stopped_at.column, whole.stopped_at.column);
+            }
+        }
     }
 
     void cutGzip() {
