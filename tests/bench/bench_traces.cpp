@@ -175,8 +175,8 @@ void readOne(const std::string& path, const char* title, uint64_t bytes) {
     }
     std::printf("%-6s %.2f s (%.2f s of CPU), %.2f GB/s, peak %ld MiB, %zu progress reports, longest pause "
                 "while reading %.0f ms\n",
-                title, seconds, static_cast<double>(bytes) / 1e9 / seconds, peakMib(), progress.reports,
-                progress.longest * 1e3);
+                title, seconds, cpu_seconds, static_cast<double>(bytes) / 1e9 / seconds, peakMib(),
+                progress.reports, progress.longest * 1e3);
 }
 
 /// Asks for a stop at several shares of the whole time; the longest wait counts.
