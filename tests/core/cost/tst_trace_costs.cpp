@@ -4,6 +4,7 @@
 #include "cost/readers/json_cursor.h"
 #include "cost/readers/kineto.h"
 #include "cost/readers/measured_model.h"
+#include "cost/readers/node_places.h"
 #include "support/cost_graph.h"
 #include "support/cost_reading.h"
 #include "support/test_data.h"
@@ -202,6 +203,20 @@ private slots:
         for (const char* name : {"a", "b", "c"})
             three.push_back(g.call(name, "aten.mm.default", {g.left, g.right}, {8, 2}));
         QVERIFY(!loaded.of(*g.finish({three[0], three[1], three[2]}), "a")); // 4 is no multiple of 3
+    }
+
+    /// Files of other graphs have other numbers of each operator.
+    void stepsMustAgree() {
+        const GraphPtr graph = CostGraph::make(); // mm × 2, relu × 1, gathers × 2
+        const NodeId mm1 = *graph->find("mm1");
+        QCOMPARE(NodePlaces({{"aten.mm", 4}, {"aten.relu", 2}, {"all_gather", 4}}).of(*graph, mm1).steps,
+                 size_t(2));
+        QCOMPARE(NodePlaces({{"aten.mm", 4}, {"aten.relu", 2}, {"all_gather", 3}}).of(*graph, mm1).steps,
+                 size_t(2));
+        QCOMPARE(NodePlaces({{"aten.mm", 4}, {"aten.relu", 3}, {"all_gather", 2}}).of(*graph, mm1).steps,
+                 size_t(0));
+        QCOMPARE(NodePlaces({{"aten.sin", 4}}).of(*graph, mm1).steps, size_t(0));
+        QCOMPARE(NodePlaces({{"aten.mm", 4}}).of(*graph, mm1).index, size_t(1));
     }
 
     void oddNumbers() {
