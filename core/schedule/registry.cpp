@@ -36,7 +36,8 @@ const std::vector<SchedulerInfo>& schedulers() {
          runOverlapScheduler},
         {"overlap-scheduler-upstream",
          "Overlap scheduler (PyTorch 2.15)",
-         "launches collectives of one kind together beside compute and exposed waits, within a memory budget; "
+         "launches collectives of one kind together beside compute and exposed waits, within a memory "
+         "budget; "
          "buckets them (PyTorch 2.15)",
          {MaxInFlightGb, ComputeOverlapMultipler, MaxCollDistance, MaxComputePreFetch, MaxMemoryIncreaseGb,
           MaxMemoryIncreaseRatio, CollectiveBucketing},

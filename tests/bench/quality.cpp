@@ -4,7 +4,8 @@
 //   quality [--short] [--contention X] [--graph PART] [--verbose]
 //
 // Budgets are the peaks of document 003 at 0.1 and 2 GiB in flight and of upstream's scheduler at its
-// defaults; the budget and the peaks are one measure: Timeline::peak_held_bytes.
+// defaults (PyTorch 2.15: 5 GiB, 200 candidates); the budget and the peaks are one measure:
+// Timeline::peak_held_bytes.
 #include "cost/cost_sources.h"
 #include "import/importer.h"
 #include "passes/pass.h"
@@ -49,7 +50,10 @@ const std::vector<Reference> kReferences = {
     {"002", "parameter-prefetch", {}, false},
     {"003@0.1", "overlap-scheduler", {{Setting::MaxInFlightGb, "0.1"}}, true},
     {"003@2", "overlap-scheduler", {{Setting::MaxInFlightGb, "2"}}, true},
-    {"upstream", "overlap-scheduler-upstream", {}, true},
+    {"upstream",
+     "overlap-scheduler-upstream",
+     {{Setting::MaxInFlightGb, "5"}, {Setting::MaxCollDistance, "200"}},
+     true},
 };
 
 struct Outcome {

@@ -361,7 +361,8 @@ private:
     std::vector<double> compute_left_;            ///< from each boundary on
     std::vector<std::vector<size_t>> next_fixed_; ///< per stream and boundary: next launch that is no gather
     std::vector<std::vector<double>> fixed_left_ns_; ///< per stream and boundary: transfers of such launches
-    bool exact_ = true;                              ///< the rules that leave out orders hold
+    std::map<std::pair<size_t, uint32_t>, std::vector<Visit>> visited_; ///< by boundary and launched gathers
+    bool exact_ = true; ///< the rules that leave out orders hold
     std::vector<int32_t> sequence_, best_;
     double best_ns_ = 0;
     size_t nodes_ = 0;

@@ -34,14 +34,12 @@ public:
                 return {};
             settle();
             const NodeId next = nextReady();
-            const bool launched = feedStreams(next);
-            if (next != kNoNode) {
-                if (launched && nextReady() != next)
-                    continue;
+            if (feedStreams(next))
+                continue;
+            if (next != kNoNode)
                 runNext();
-            } else if (!launched && !stall() && !forceLaunch()) {
+            else if (!stall() && !forceLaunch())
                 break;
-            }
         }
         finishRest();
         pinDeadGathers();
@@ -191,21 +189,47 @@ private:
 
     // ---- launches -----------------------------------------------------------------------------------------
     /// Launches on every stream that would run dry beside `next`; while nothing can run, one transfer ahead.
+    /// A launch whose preparation takes time comes behind all others, and only one of them: the clock moves.
     /// True if anything was launched.
     bool feedStreams(NodeId next) {
         const double reach =
             next == kNoNode ? 0 : static_cast<double>(p_.cost_ns[next]) * p_.evaluator.model().comm_rate;
         bool any = false;
+        int32_t costly = -1;
         for (uint32_t stream = 0; stream < pools_.size(); ++stream) {
             while (next == kNoNode ? machine_.queued(stream) == 0 : machine_.backlog(stream) <= reach) {
                 const int32_t chosen = choose(stream, reach);
                 if (chosen < 0)
                     break;
+                if (p_.prepNs(chosen) > 0) {
+                    if (costly < 0 || p_.due(chosen) < p_.due(costly))
+                        costly = chosen;
+                    break;
+                }
                 launch(chosen);
                 any = true;
             }
         }
-        return any;
+        if (costly < 0 && !any && next == kNoNode && policy_.fill_stalls)
+            costly = firstCostly();
+        if (costly >= 0)
+            launch(costly);
+        return any || costly >= 0;
+    }
+
+    /// The gather needed first whose preparation can fill a stall.
+    int32_t firstCostly() const {
+        int32_t first = -1;
+        for (const Pool& pool : pools_) {
+            for (const auto& [due, collective] : pool.urgent) {
+                if (p_.prepNs(collective) == 0 || !allowed(collective))
+                    continue;
+                if (first < 0 || due < p_.due(first))
+                    first = collective;
+                break;
+            }
+        }
+        return first;
     }
 
     /// The compute stream stands until a transfer ends. False if there is none.

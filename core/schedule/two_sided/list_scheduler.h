@@ -15,6 +15,7 @@ struct ListPolicy {
     /// = always the one with the longest tail.
     int64_t aim_ns = kNoAim;
     bool feed_first = false;       ///< while a stream runs dry: computation that leads to a launch soonest
+    bool fill_stalls = false;      ///< run the preparation of later gathers while nothing else can run
     bool reductions_first = false; ///< reductions before gathers even where that may delay a consumer
 };
 

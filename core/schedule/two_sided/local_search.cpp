@@ -89,24 +89,29 @@ private:
         }
         // The computation that makes its input.
         for (const NodeId input : p_.before(launchGroup(collective).front())) {
-            if (p_.role[input] == StepRole::Work && p_.cost_ns[input] > 0)
+            if (p_.role[input] == StepRole::Work)
                 addShifts({input}, moves);
         }
         return moves;
     }
 
-    /// In front of the 1st, 2nd, 4th, … computation before its place.
+    /// In front of the 1st, 2nd, 4th, … computation before its place, and of everything.
     void addShifts(const std::vector<NodeId>& nodes, std::vector<Move>& moves) const {
         int passed = 0, wanted = 1;
-        for (uint32_t at = position_[nodes.front()]; at-- > 0 && wanted <= 64;) {
+        NodeId first = kNoNode;
+        for (uint32_t at = position_[nodes.front()]; at-- > 0;) {
             const NodeId id = order_[at];
-            if (p_.role[id] != StepRole::Work || p_.cost_ns[id] == 0)
-                continue;
-            if (++passed == wanted) {
+            const NodeKind kind = p_.graph.node(id).kind;
+            if (kind == NodeKind::Placeholder || kind == NodeKind::GetAttr)
+                break;
+            first = id;
+            if (p_.cost_ns[id] > 0 && ++passed == wanted && wanted <= 64) {
                 moves.push_back({nodes, id});
                 wanted *= 2;
             }
         }
+        if (first != kNoNode)
+            moves.push_back({nodes, first});
     }
 
     bool tryMove(const Move& move) {

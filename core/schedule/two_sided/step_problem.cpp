@@ -32,8 +32,8 @@ StepProblem::StepProblem(const ScheduleInput& input)
       evaluator(input.graph, input.collectives, input.costs, simulation),
       cost_ns(input.costs.all().begin(), input.costs.all().end()), role(input.graph.size(), StepRole::Work),
       bounds(findStepBounds(input.graph, input.collectives, input.costs, simulation)),
-      prep_(input.collectives.size()), due_(input.collectives.size(), kNoNode),
-      last_use_(input.collectives.size(), kNoNode) {
+      prep_(input.collectives.size()), prep_ns_(input.collectives.size(), 0),
+      due_(input.collectives.size(), kNoNode), last_use_(input.collectives.size(), kNoNode) {
     for (NodeId id = 0; id < graph.size(); ++id) {
         const NodeKind kind = graph.node(id).kind;
         if (collectives.indexOf(id) >= 0 && (kind == NodeKind::Launch || kind == NodeKind::Wait))
@@ -107,8 +107,11 @@ void StepProblem::findPreparation() {
         }
         found.erase(found.begin());
         std::sort(found.begin(), found.end());
-        for (const NodeId id : found)
+        for (const NodeId id : found) {
             role[id] = StepRole::Prep;
+            prep_ns_[i] += cost_ns[id];
+        }
+        has_costly_prep_ = has_costly_prep_ || prep_ns_[i] > 0;
         prep_[i] = std::move(found);
     }
 }

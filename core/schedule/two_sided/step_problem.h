@@ -44,6 +44,9 @@ public:
         return prep_[static_cast<size_t>(collective)];
     }
 
+    int64_t prepNs(int32_t collective) const { return prep_ns_[static_cast<size_t>(collective)]; }
+    bool hasCostlyPrep() const { return has_costly_prep_; }
+
     /// Computation that first needs the result; kNoNode: only the end of the step does.
     NodeId due(int32_t collective) const { return due_[static_cast<size_t>(collective)]; }
     /// Least time between the node's end and the end of the step.
@@ -68,6 +71,8 @@ private:
     std::vector<uint32_t> before_begin_, after_begin_;
     std::vector<NodeId> before_, after_;
     std::vector<std::vector<NodeId>> prep_;
+    std::vector<int64_t> prep_ns_;
+    bool has_costly_prep_ = false;
     std::vector<NodeId> due_;
     std::vector<int64_t> launch_distance_ns_;
     std::vector<NodeId> last_use_;

@@ -185,11 +185,12 @@ private slots:
             StepCost cost;
             Order best;
             for (const int64_t aim : {kNoAim, problem.bounds.bound_ns}) {
-                for (int bits = 0; bits < 4; ++bits) {
+                for (int bits = 0; bits < 8; ++bits) {
                     ListPolicy policy;
                     policy.aim_ns = aim;
                     policy.feed_first = (bits & 1) != 0;
                     policy.reductions_first = (bits & 2) != 0;
+                    policy.fill_stalls = (bits & 4) != 0;
                     Order order = scheduleList(problem, policy, {});
                     const StepCost found = problem.evaluator.run(order);
                     if (best.empty() || found.step_ns < cost.step_ns) {
