@@ -36,7 +36,8 @@ const std::vector<SchedulerInfo>& schedulers() {
          runOverlapScheduler},
         {"overlap-scheduler-upstream",
          "Overlap scheduler (PyTorch 2.15)",
-         "launches collectives of one kind together beside compute and exposed waits, within a memory budget; "
+         "launches collectives of one kind together beside compute and exposed waits, within a memory "
+         "budget; "
          "buckets them (PyTorch 2.15)",
          {MaxInFlightGb, ComputeOverlapMultipler, MaxCollDistance, MaxComputePreFetch, MaxMemoryIncreaseGb,
           MaxMemoryIncreaseRatio, CollectiveBucketing},
@@ -50,13 +51,14 @@ const std::vector<SchedulerInfo>& schedulers() {
          "Two-sided",
          "moves launches and waits of all collectives on the simulated time axis, inside a budget of live "
          "bytes",
-         {Contention, SlackNs, ComputeSlowdown, SharedLinks, GatherBudgetMib, SearchSteps},
+         {Contention, SimulatedContention, SlackNs, ComputeSlowdown, SharedLinks, GatherBudgetMib,
+          SearchSteps},
          runTwoSided},
         {"optimum",
          "Optimum",
          "exact search over the places of the gathers, for graphs of up to 12 of them; larger ones keep "
          "program order",
-         {Contention, SlackNs, ComputeSlowdown, SharedLinks},
+         {Contention, SimulatedContention, SlackNs, ComputeSlowdown, SharedLinks},
          runOptimum},
     };
     return kSchedulers;
