@@ -147,6 +147,19 @@ void Document::removeCostFile(const QString& path) {
     push(tr("Remove %1").arg(QFileInfo(path).fileName()), std::move(after), {});
 }
 
+void Document::addRankFiles(const QStringList& paths) {
+    AnalysisRequest after = request_;
+    for (const QString& path : paths) {
+        std::erase(after.rank_files, path.toStdString());
+        after.rank_files.push_back(path.toStdString());
+    }
+    if (paths.isEmpty())
+        after.rank_files.clear();
+    push(paths.isEmpty() ? tr("Remove ranks")
+                         : tr("Compare with %n rank file(s)", nullptr, static_cast<int>(paths.size())),
+         std::move(after), {});
+}
+
 void Document::addEdit(const Edit& edit) {
     AnalysisRequest after = request_;
     after.edits = withEdit(std::move(after.edits), edit);

@@ -43,6 +43,7 @@ void Workspace::addView(const ViewInfo& info) {
     connect(view, &View::editRequested, this, &Workspace::editRequested);
     connect(view, &View::editRemovalRequested, this, &Workspace::editRemovalRequested);
     connect(view, &View::requestRequested, this, &Workspace::requestRequested);
+    connect(view, &View::rankFilesRequested, this, &Workspace::rankFilesRequested);
     auto* dock = new PanelDock(id, viewTitle(info), view, this);
     // Deferred: among the docks' own changes of place the tabs are not settled yet.
     const auto later = [this] { QTimer::singleShot(0, this, &Workspace::updateTabs); };

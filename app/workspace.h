@@ -40,6 +40,7 @@ signals:
     void editRequested(const gs::Edit& edit);
     void editRemovalRequested(const QString& node);
     void requestRequested(const gs::AnalysisRequest& request, const QString& text);
+    void rankFilesRequested(const QStringList& paths);
 
 protected:
     void showEvent(QShowEvent* event) override;

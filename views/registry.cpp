@@ -4,6 +4,7 @@
 #include "views/docks/costs_view.h"
 #include "views/docks/diagnostics_view.h"
 #include "views/docks/gathers_view.h"
+#include "views/docks/ranks_view.h"
 #include "views/docks/settings_view.h"
 #include "views/docks/why_view.h"
 #include "views/graph/graph_view.h"
@@ -28,6 +29,7 @@ std::span<const ViewInfo> viewRegistry() {
         {"gathers", QT_TRANSLATE_NOOP("Views", "Gathers"), DockPlace::Left, make<GathersView>},
         {"costs", QT_TRANSLATE_NOOP("Views", "Costs"), DockPlace::Left, make<CostsView>},
         {"settings", QT_TRANSLATE_NOOP("Views", "Settings"), DockPlace::Left, make<SettingsView>},
+        {"ranks", QT_TRANSLATE_NOOP("Views", "Ranks"), DockPlace::Left, make<RanksView>},
         {"diagnostics", QT_TRANSLATE_NOOP("Views", "Diagnostics"), DockPlace::Left, make<DiagnosticsView>},
         {"why", QT_TRANSLATE_NOOP("Views", "Why"), DockPlace::Middle, make<WhyView>},
         {"graph", QT_TRANSLATE_NOOP("Views", "Graph"), DockPlace::Right, make<GraphView>},

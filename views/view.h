@@ -60,6 +60,8 @@ signals:
     void editRequested(const gs::Edit& edit);
     /// The user took back what was done by hand to a node; an empty name: everything.
     void editRemovalRequested(const QString& node);
+    /// The user wants to compare with the files of other ranks; an empty list: with none any more.
+    void rankFilesRequested(const QStringList& paths);
     /// The user chose another request as a whole (a counterfactual, a row of Compare). `text` names the undo
     /// step.
     void requestRequested(const gs::AnalysisRequest& request, const QString& text);

@@ -2,6 +2,7 @@
 // variants gather by gather.
 #include "analysis/search.h"
 #include "app/cli/commands.h"
+#include "app/cli/compare_ranks.h"
 #include "app/cli/compare_text.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
@@ -338,11 +339,23 @@ int runCompare(const QStringList& arguments) {
         {"memory-limit", "Gathered bytes alive at once that the best may take.", "MIB"},
         {"time-limit", "When the search ends with the best so far (60).", "SECONDS"},
         {"csv", "Write all rows as CSV to FILE, or to stdout for -.", "FILE"},
+        {"ranks", "The files are of the ranks of one job: do they fit together? (default for several files)"},
         {"diff", "Two variants gather by gather: --diff A B, each NAME or NAME:KEY=VALUE,….", "A B"},
     });
-    parser.addPositionalArgument("FILE", "Graph file.");
+    parser.addPositionalArgument(
+        "FILE", "Graph file; several, or a log of several ranks: a comparison of ranks.", "FILE…");
     if (const int code = parseArguments(parser, withJoinedDiff(arguments), 1); code >= 0)
         return code;
+    const bool of_schedulers = parser.isSet("schedulers") || parser.isSet("search") || parser.isSet("diff");
+    if (parser.isSet("ranks") || (!of_schedulers && !parser.isSet("rank") && !parser.isSet("graph") &&
+                                  namesSeveralRanks(parser.positionalArguments()))) {
+        const Result<CommonOptions> common = readCommonOptions(parser);
+        if (!common) {
+            printError(common.error());
+            return exitCodeFor(common.error());
+        }
+        return compareRanks(parser.positionalArguments(), common.value());
+    }
     const Result<CompareOptions> options = readOptions(parser);
     if (!options) {
         printError(options.error());

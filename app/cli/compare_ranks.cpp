@@ -149,11 +149,11 @@ bool namesSeveralRanks(const QStringList& files) {
     if (files.size() != 1)
         return files.size() > 1;
     Diagnostics ignored;
-    const Result<ImportedGraph> input = importGraph(files.first().toStdString(), -1, -1, ignored, {});
-    if (!input)
+    const Result<GraphList> list = listGraphs(files.first().toStdString(), ignored);
+    if (!list)
         return false;
     std::set<int32_t> ranks;
-    for (const GraphEntry& entry : input->entries)
+    for (const GraphEntry& entry : list->graphs)
         ranks.insert(entry.rank);
     return ranks.size() > 1;
 }

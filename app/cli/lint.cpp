@@ -102,10 +102,11 @@ Status lintFile(const CommonOptions& options, const std::string& file, std::vect
     Analyser analyser;
     std::vector<LintGraph> graphs;
     std::vector<int> indices{request.graph_index};
-    const Result<ImportedGraph> input = importGraph(file, request.graph_index, request.rank, reading, {});
+    const Result<ImportedGraph> input = importGraph(
+        file, {request.graph_index, request.rank, request.stage, request.shapes_file}, reading, {});
     if (!input)
         return input.error();
-    if (request.graph_index < 0) {
+    if (request.graph_index < 0 && request.stage.empty()) {
         indices.clear();
         for (const size_t index : graphsThatRun(input->entries)) {
             const int32_t rank = input->entries[index].rank;

@@ -1,6 +1,7 @@
 #include "analysis/analysis.h"
 
 #include "analysis/merge_stage.h"
+#include "analysis/rank_files.h"
 #include "analysis/stage_cache.h"
 #include "cost/cost_sources.h"
 #include "passes/lint/lint.h"
@@ -136,6 +137,7 @@ struct Analyser::Cache {
     StageCache<Imported> imported{2};
     StageCache<Passed> passed{8};
     StageCache<Diagnostics> linted{8};
+    StageCache<RanksResult> ranks{2};
     StageCache<Priced> priced{8};
     StageCache<Scheduled> scheduled{16};
     StageCache<Merged> merged{4};
@@ -158,6 +160,8 @@ public:
         if (const Status status = passes(); !status)
             return status.error();
         if (const Status status = lintProgram(); !status)
+            return status.error();
+        if (const Status status = compareWithRanks(); !status)
             return status.error();
         if (const Status status = price(); !status)
             return status.error();
@@ -275,6 +279,31 @@ private:
         if (!item)
             return item.error();
         out_->diagnostics.append(item.value()->value);
+        return Unit{};
+    }
+
+    /// A file that cannot be read is no reason to show nothing: the error goes where the ranks would be.
+    Status compareWithRanks() {
+        if (request_.rank_files.empty())
+            return Unit{};
+        std::vector<std::string> files{request_.graph_file};
+        std::string key = request_.settings.text(Setting::CommunicatingOps) + "\n" + fileKey(files.front());
+        for (const std::string& file : request_.rank_files) {
+            key += fileKey(file);
+            if (std::find(files.begin(), files.end(), file) == files.end())
+                files.push_back(file);
+        }
+        auto item = stage(cache_.ranks, "ranks", 0.57, key, [&]() -> Result<RanksResult> {
+            RanksResult made =
+                compareRankFiles(files, request_.settings.text(Setting::CommunicatingOps), job_);
+            if (job_.cancelled())
+                return cancelled();
+            return made;
+        });
+        if (!item)
+            return item.error();
+        out_->ranks = item.value()->value.comparison;
+        out_->ranks_error = item.value()->value.error;
         return Unit{};
     }
 

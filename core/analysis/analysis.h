@@ -4,6 +4,7 @@
 #include "analysis/edits.h"
 #include "analysis/settings.h"
 #include "base/progress.h"
+#include "explain/rank_compare.h"
 #include "import/importer.h"
 #include "passes/pass.h"
 #include "schedule/schedule.h"
@@ -12,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct AnalysisRequest {
     std::string stage;                             ///< which stage's graph; empty = any
     std::string shapes_file;                       ///< a second file of the same graph; may be empty
     std::vector<std::string> cost_files;           ///< in order
+    std::vector<std::string> rank_files;           ///< of other ranks, compared with graph_file
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     Settings settings;
     Edits edits; ///< changes made by hand
@@ -49,6 +52,8 @@ struct Analysis {
     AnalysisRequest request;
     ImportedGraph source;
     std::vector<PassReport> reports;
+    RankComparisonPtr ranks;           ///< null without rank_files, or if they could not be compared
+    std::optional<Error> ranks_error;  ///< why not
     Program before;                    ///< lowered graph in program order
     Program after;                     ///< lowered and bucketed graph as scheduled
     int64_t lower_bound_ns = 0;        ///< of `after`

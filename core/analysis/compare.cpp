@@ -159,10 +159,12 @@ bool settingMatters(Setting key, const Settings& settings) {
 }
 
 std::vector<Setting> changedSettings(const Settings& settings, const Settings& base) {
+    const Settings defaults;
     std::vector<Setting> changed;
     for (const SettingSpec& spec : settingSpecs()) {
-        if (spec.key != Setting::Scheduler && settings.text(spec.key) != base.text(spec.key) &&
-            settingMatters(spec.key, settings))
+        const Settings& reference = settingMatters(spec.key, base) ? base : defaults;
+        if (spec.key != Setting::Scheduler && settingMatters(spec.key, settings) &&
+            settings.text(spec.key) != reference.text(spec.key))
             changed.push_back(spec.key);
     }
     return changed;

@@ -48,6 +48,7 @@ int64_t exposedSum(const Timeline& timeline);
 bool settingMatters(Setting key, const Settings& settings);
 
 /// Settings that matter in `settings` and differ from `base`, in the table's order, without the scheduler.
+/// What does not matter in `base` (its scheduler reads no such setting) is held against the default.
 std::vector<Setting> changedSettings(const Settings& settings, const Settings& base);
 /// The same as on the command line: "max_in_flight_gb=0.1 bucket_mode=coalesced"; empty if nothing differs.
 std::string changesText(const Settings& settings, const Settings& base);

@@ -15,28 +15,20 @@ namespace {
 constexpr size_t kMaxRuns = 64;
 
 /// Later stages have higher numbers; 0 = no stage of compilation.
-int stageOf(const std::string& name) {
+int stageOf(const GraphEntry& entry) {
     static constexpr std::pair<std::string_view, int> kStages[] = {
-        {"after_post_grad", 9},  {"inductor_post_grad", 9}, {"before_post_grad", 8}, {"aot_inference", 7},
-        {"aot_forward", 7},      {"aot_backward", 7},       {"after_joint", 6},      {"aot_joint", 6},
-        {"before_joint", 5},     {"after_pre_grad", 4},     {"before_pre_grad", 3},  {"dynamo_output", 2},
-        {"fx_graph_runnable", 1}};
+        {"after_post_grad", 9},   {"inductor_post_grad", 9}, {"transformed", 9},      {"before_post_grad", 8},
+        {"fx_graph_readable", 8}, {"aot_inference", 7},      {"aot_forward", 7},      {"aot_backward", 7},
+        {"after_joint", 6},       {"aot_joint", 6},          {"before_joint", 5},     {"after_pre_grad", 4},
+        {"before_pre_grad", 3},   {"dynamo_output", 2},      {"fx_graph_runnable", 1}};
+    if (entry.level != GraphLevel::Fx)
+        return -1; // the same program as code, where there is a graph of it
+    const std::string& name = entry.stage.empty() ? entry.name : entry.stage;
     for (const auto& [part, stage] : kStages) {
         if (name.find(part) != std::string::npos)
             return stage;
     }
     return 0;
-}
-
-/// A value of a log line's JSON head as text: a number, or a quoted text without the quotes.
-std::string_view valueAfter(std::string_view head, std::string_view key) {
-    const size_t at = head.find(key);
-    if (at == std::string_view::npos)
-        return {};
-    size_t begin = at + key.size();
-    while (begin < head.size() && (head[begin] == ' ' || head[begin] == ':' || head[begin] == '"'))
-        ++begin;
-    return head.substr(begin, head.find_first_of(",\"}", begin) - begin);
 }
 
 std::string withoutPrefix(std::string target) {
@@ -45,57 +37,56 @@ std::string withoutPrefix(std::string target) {
     return target;
 }
 
-void readPayload(std::string_view name, std::string_view head, const std::string& payload, uint32_t line,
-                 RankProgram& program) {
-    const auto json = nlohmann::json::parse(payload, nullptr, false);
-    if (json.is_discarded())
+void readSchedule(const nlohmann::json& json, const Companion& companion, RankProgram& program) {
+    if (!json.is_array())
         return;
-    if (name == "inductor_collective_schedule" && json.is_array()) {
-        RankArtifact artifact;
-        artifact.compile_id =
-            fmt::format("{}/{}", valueAfter(head, "\"frame_id\""), valueAfter(head, "\"frame_compile_id\""));
-        artifact.line = line;
-        for (const auto& target : json) {
-            if (target.is_string())
-                artifact.targets.push_back(withoutPrefix(target.get<std::string>()));
-        }
-        program.schedules.push_back(std::move(artifact));
-    } else if (name == "graph_execution" && json.is_object()) {
-        const auto order = json.find("graph_execution_order");
-        if (order == json.end() || !order->is_array())
-            return;
-        program.execution_order.clear();
-        for (const auto& item : *order) {
-            if (item.is_object() && item.contains("compile_id") && item["compile_id"].is_string())
-                program.execution_order.push_back(item["compile_id"].get<std::string>());
-        }
+    RankArtifact artifact{companion.compile_id, {}, companion.line};
+    for (const auto& target : json) {
+        if (target.is_string())
+            artifact.targets.push_back(withoutPrefix(target.get<std::string>()));
+    }
+    program.schedules.push_back(std::move(artifact));
+}
+
+void readExecutionOrder(const nlohmann::json& json, RankProgram& program) {
+    if (!json.is_object() || !json.contains("graph_execution_order"))
+        return;
+    program.execution_order.clear();
+    for (const auto& item : json["graph_execution_order"]) {
+        if (item.is_object() && item.contains("compile_id") && item["compile_id"].is_string())
+            program.execution_order.push_back(item["compile_id"].get<std::string>());
     }
 }
 
-/// The artifacts of a TORCH_TRACE log: a head line with JSON, then its payload in lines that begin with a
-/// tab.
-void readArtifacts(const std::string& text, RankProgram& program) {
-    uint32_t line = 0;
-    for (size_t at = 0; at < text.size();) {
-        const size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view head(text.data() + at, end - at);
-        at = end + 1;
-        ++line;
-        const size_t json = head.find("{\"artifact\"");
-        if (json == std::string_view::npos)
+/// What the compiler wrote down for this rank: in its log, else in files beside it.
+void readArtifacts(const std::vector<Companion>& companions, bool several_ranks, RankProgram& program) {
+    const bool inside = std::any_of(companions.begin(), companions.end(), [&](const Companion& item) {
+        return item.file == program.file && item.kind == Companion::Kind::CollectiveSchedule;
+    });
+    InputText text;
+    for (const Companion& item : companions) {
+        const bool schedule = item.kind == Companion::Kind::CollectiveSchedule;
+        if ((!schedule && item.kind != Companion::Kind::ExecutionOrder) ||
+            (several_ranks && item.rank != program.rank) || (inside && item.file != program.file))
             continue;
-        const std::string_view name = valueAfter(head.substr(json), "\"name\"");
-        if (name != "inductor_collective_schedule" && name != "graph_execution")
-            continue;
-        std::string payload;
-        const uint32_t head_line = line;
-        while (at < text.size() && text[at] == '\t') {
-            const size_t stop = std::min(text.find('\n', at), text.size());
-            payload.append(text, at + 1, stop - at);
-            at = stop + 1;
-            ++line;
+        if (text.path != item.file) {
+            Diagnostics ignored;
+            Result<InputText> read = readInput(item.file, ignored);
+            if (!read)
+                continue;
+            text = std::move(read).value();
+            text.path = item.file;
         }
-        readPayload(name, head.substr(json), payload, head_line, program);
+        const std::string_view whole = text.text;
+        const auto json = nlohmann::json::parse(
+            whole.substr(std::min(item.offset, whole.size()), item.length > 0 ? item.length : whole.npos),
+            nullptr, false);
+        if (json.is_discarded())
+            continue;
+        if (schedule)
+            readSchedule(json, item, program);
+        else
+            readExecutionOrder(json, program);
     }
 }
 
@@ -123,7 +114,7 @@ Result<std::vector<RankProgram>> readFile(const std::string& path, Diagnostics& 
         int32_t rank = stated.size() > 1 ? entry.rank : of_name >= 0 ? of_name : entry.rank;
         if (rank < 0 && first->reader == "gatherscope-json")
             rank = graph->info().rank;
-        by_rank[rank].graphs.push_back({entry.name, compileIdOf(entry), graph});
+        by_rank[rank].graphs.push_back({entry.name, entry.compile_id, graph});
     }
     std::vector<RankProgram> out;
     for (auto& [rank, program] : by_rank) {
@@ -131,12 +122,8 @@ Result<std::vector<RankProgram>> readFile(const std::string& path, Diagnostics& 
         program.file = path;
         out.push_back(std::move(program));
     }
-    std::error_code error;
-    if (out.size() == 1 && std::filesystem::is_regular_file(path, error)) {
-        Diagnostics again; // the same text was read before
-        if (const Result<InputText> input = readInput(path, again); input.ok())
-            readArtifacts(input->text, out.front());
-    }
+    for (RankProgram& program : out)
+        readArtifacts(first->companions, out.size() > 1, program);
     return out;
 }
 
@@ -182,13 +169,6 @@ void nameThem(std::vector<RankProgram>& programs) {
 
 } // namespace
 
-std::string compileIdOf(const GraphEntry& entry) {
-    const size_t open = entry.name.rfind('['), close = entry.name.rfind(']');
-    return open == std::string::npos || close == std::string::npos || close < open
-               ? std::string()
-               : entry.name.substr(open + 1, close - open - 1);
-}
-
 int32_t rankOfFileName(const std::string& path) {
     const std::string name = fileName(path);
     for (size_t at = name.rfind("rank"); at != std::string::npos;
@@ -209,12 +189,12 @@ int32_t rankOfFileName(const std::string& path) {
 std::vector<size_t> graphsThatRun(const std::vector<GraphEntry>& entries) {
     std::map<std::pair<std::string, int32_t>, int> latest;
     for (const GraphEntry& entry : entries) {
-        int& stage = latest[{compileIdOf(entry), entry.rank}];
-        stage = std::max(stage, stageOf(entry.name));
+        int& stage = latest.try_emplace({entry.compile_id, entry.rank}, -1).first->second;
+        stage = std::max(stage, stageOf(entry));
     }
     std::vector<size_t> chosen;
     for (size_t i = 0; i < entries.size(); ++i) {
-        if (stageOf(entries[i].name) == latest[{compileIdOf(entries[i]), entries[i].rank}])
+        if (stageOf(entries[i]) == latest[{entries[i].compile_id, entries[i].rank}])
             chosen.push_back(i);
     }
     return chosen;
@@ -253,6 +233,20 @@ Result<std::vector<RankProgram>> readRanks(const std::vector<std::string>& files
                      [](const RankProgram& a, const RankProgram& b) { return a.rank < b.rank; });
     nameThem(programs);
     return programs;
+}
+
+RanksResult compareRankFiles(const std::vector<std::string>& files, std::string_view communicating,
+                             const JobContext& job) {
+    Diagnostics reading;
+    Result<std::vector<RankProgram>> programs = readRanks(files, reading, job);
+    if (!programs)
+        return {nullptr, programs.error()};
+    if (programs->size() < 2)
+        return {nullptr, Error{"one-rank",
+                               "these files hold the graphs of one rank only",
+                               {},
+                               "add the file of another rank"}};
+    return {compareRanks(std::move(programs).value(), communicating), std::nullopt};
 }
 
 } // namespace gs

@@ -142,8 +142,7 @@ std::vector<int64_t> launchLatencies(const DevicePreset& device, const Graph& gr
     const AnalyticalModel model(device);
     std::map<std::tuple<CollectiveKind, GroupId, int32_t>, int64_t> least;
     const auto latency = [&](const Collective& item) -> int64_t& {
-        const auto [found, added] =
-            least.try_emplace(std::tuple(item.kind, item.group, item.group_size), 0);
+        const auto [found, added] = least.try_emplace(std::tuple(item.kind, item.group, item.group_size), 0);
         if (added)
             found->second = model.latencyNs(graph, item);
         return found->second;

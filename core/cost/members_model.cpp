@@ -61,7 +61,8 @@ CostModelPtr makeMembersModel(const Graph& members_of, const CostTable& costs,
         };
         const int64_t ns = unscaled(costs.ns(id));
         model->members[std::string(members_of.name(id))] = {
-            ns, std::clamp<int64_t>(unscaled(latency_ns[id]), 0, ns), entry->provenance == Provenance::Analytical};
+            ns, std::clamp<int64_t>(unscaled(latency_ns[id]), 0, ns),
+            entry->provenance == Provenance::Analytical};
     }
     return model;
 }

@@ -75,6 +75,16 @@ GraphBuilder::GraphBuilder(const Graph& base) {
     graph_.by_name_.reserve(base.strings_->size() + base.size() / 8);
 }
 
+void GraphBuilder::reserve(size_t nodes) {
+    constexpr size_t kMost = size_t{1} << 20; // a count from a damaged text must not take all memory
+    nodes = std::min(nodes, kMost);
+    graph_.nodes_.reserve(nodes);
+    graph_.meta_.reserve(nodes);
+    graph_.args_.reserve(nodes * 4);
+    graph_.by_name_.reserve(nodes * 2);
+    graph_.input_.reserve(nodes * 2);
+}
+
 bool GraphBuilder::isTaken(StringId name) const {
     return name < graph_.by_name_.size() && graph_.by_name_[name] != kNoNode;
 }

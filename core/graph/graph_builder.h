@@ -22,6 +22,8 @@ public:
     /// copyNode(). Nodes that are copied keep their string, target and value ids.
     explicit GraphBuilder(const Graph& base);
 
+    /// Room for about so many nodes; only saves time.
+    void reserve(size_t nodes);
     GraphInfo& info() { return graph_.info_; }
     StringId intern(std::string_view text) { return graph_.strings_->intern(text); }
     std::string_view text(StringId id) const { return graph_.strings_->view(id); }

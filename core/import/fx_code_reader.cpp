@@ -298,6 +298,8 @@ void FxCodeReader::readFlattenedInputs(std::string_view text) {
 
 Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& job) {
     TextLine line;
+    builder_.reserve(entry_.nodes);
+    statements_.reserve(std::min<size_t>(entry_.nodes, size_t{1} << 20));
     if (lines_.next(line)) {
         readHead(line);
         subgraphs_ = readSubgraphs(input_, entry_, stream_ == LineReader::kPayloadStream);
@@ -316,6 +318,7 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
                      "capture the graph again; its lines look like x = torch.ops.aten.mm.default(a, b)"};
     }
     addClosingDiagnostics();
+    reportHiddenCollectives();
     const auto known = std::remove_if(missing_.begin(), missing_.end(),
                                       [&](const std::string& name) { return isKnown(name); });
     forward_uses_ = known != missing_.end();
@@ -324,6 +327,32 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
     inferFromLoadArgs();
     completeFxGraph(builder_, {input_.path, entry_.line, 0}, annotations_.sawTensor());
     return builder_.finish(&diagnostics);
+}
+
+/// A call of a nested graph counts as one node: what communicates inside it would go unseen.
+void FxCodeReader::reportHiddenCollectives() {
+    const Graph& graph = builder_.graph();
+    for (NodeId id = 0; !subgraphs_.empty() && id < graph.size(); ++id) {
+        const std::string_view target = graph.targetText(id);
+        if (target.substr(0, 13) != "higher_order.")
+            continue;
+        const Arg* list = &graph.node(id).args;
+        for (const Arg& arg : graph.children(*list)) {
+            const auto found = arg.node() == kNoNode
+                                   ? subgraphs_.end()
+                                   : subgraphs_.find(std::string(graph.targetText(arg.node())));
+            if (found == subgraphs_.end() || found->second.collectives == 0)
+                continue;
+            builder_.diagnostics().add(
+                {Severity::Warning,
+                 "hidden-collectives",
+                 {input_.path, graph.node(id).source_line, 0},
+                 std::string(graph.name(id)),
+                 fmt::format("{} collectives inside the nested graph \"{}\" are not analysed",
+                             found->second.collectives, found->first),
+                 "capture the graph after Inductor inlined its nested graphs (post-grad)"});
+        }
+    }
 }
 
 /// fx_graph_runnable prints no types; the function that makes its inputs does.

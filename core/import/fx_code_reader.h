@@ -45,6 +45,7 @@ private:
     bool takeLine(std::string_view text);
     void readStatements();
     void addClosingDiagnostics();
+    void reportHiddenCollectives();
     void applyLoadArgs();
     void inferFromLoadArgs();
 
@@ -74,6 +75,7 @@ private:
     CommentFacts comment_;
     LoadArgs load_args_; ///< of a runnable script
     std::vector<FxStatement> statements_;
+    std::vector<Arg> args_, kwargs_; ///< of the call that is read; kept for their memory
     std::vector<Input> inputs_;
     std::unordered_map<std::string_view, std::string_view> bare_annotations_;
     std::unordered_map<std::string, NodeId> aliases_;

@@ -1,5 +1,6 @@
 #include "import/companions.h"
 #include "import/complete_graph.h"
+#include "import/fx_scan.h"
 #include "import/graph_list.h"
 #include "import/importer.h"
 #include "import/neighbours.h"
@@ -166,7 +167,10 @@ std::vector<Candidate> findCandidates(const InputText& input) {
             best = std::max(best, entry.sureness);
             found.push_back({std::move(entry), &reader});
         }
-        if (best == 100) // a form that nothing else looks like
+        // a form that nothing else looks like, or one graph that is all of the text
+        const bool all =
+            found.size() == 1 && found[0].entry.length >= input.text.size() - input.text.size() / 16;
+        if (best == 100 || (all && best >= kSureOfGraph))
             break;
     }
     // Whole graphs hide fragments: those would be parts of code that is something else.

@@ -173,7 +173,8 @@ std::vector<GraphEntry> listJson(const InputText& input) {
                       : GraphLevel::Scheduler;
     entry.nodes = countOf(text, "\"op\"");
     entry.collectives = countOf(text, "\"collective\"");
-    entry.gathers = countOf(text, "c10d_functional.all_gather_into_tensor");
+    entry.gathers = countOf(text, "\"target\":\"_c10d_functional.all_gather_into_tensor") +
+                    countOf(text, "\"target\": \"_c10d_functional.all_gather_into_tensor");
     entry.sureness = 100;
     return {entry};
 }

@@ -126,7 +126,7 @@ void takePrefix(TextLine& line) {
 
 LineReader::LineReader(std::string_view text, size_t offset, size_t end, uint32_t line, bool trace)
     : text_(text), at_(offset), end_(std::min(end, text.size())), line_(line), trace_(trace),
-      coloured_(containsText(text, "\x1b[")) {}
+      coloured_(text.find('\x1b') != std::string_view::npos) {}
 
 std::string_view LineReader::withoutColours(std::string_view line) {
     if (line.find('\x1b') == std::string_view::npos)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace gs {
 
@@ -40,6 +42,100 @@ void transferOrder(const Draft& draft, ExtraOrder& extra, const ErasedNodes& era
     }
     for (const auto& [old, by] : moves)
         extra.clear(old);
+}
+
+namespace {
+
+/// Draft and extra order as one graph.
+class OrderedDraft {
+public:
+    OrderedDraft(const Draft& draft, const ExtraOrder& extra) : draft_(draft), extra_(extra) {}
+
+    template <typename Visit>
+    void before(DraftId id, Visit visit) const {
+        for (const DraftId input : draft_.inputs(id))
+            visit(input);
+        for (const ExtraOrder::Link& link : extra_.before(id))
+            visit(link.node);
+    }
+    template <typename Visit>
+    void after(DraftId id, Visit visit) const {
+        for (const DraftId user : draft_.users(id))
+            visit(user);
+        for (const ExtraOrder::Link& link : extra_.after(id))
+            visit(link.node);
+    }
+
+    /// Nodes on cycles, and perhaps between two of them.
+    std::vector<bool> cyclic() const {
+        std::vector<bool> left(draft_.size(), false);
+        for (const DraftId id : draft_.order())
+            left[id] = true;
+        peel(
+            left, [&](DraftId id, auto visit) { before(id, visit); },
+            [&](DraftId id, auto visit) { after(id, visit); });
+        peel(
+            left, [&](DraftId id, auto visit) { after(id, visit); },
+            [&](DraftId id, auto visit) { before(id, visit); });
+        return left;
+    }
+
+    /// Does `node` come before `of`, by nodes in `within`?
+    bool comesBefore(DraftId node, DraftId of, const std::vector<bool>& within) const {
+        std::unordered_set<DraftId> seen{of};
+        std::vector<DraftId> stack{of};
+        while (!stack.empty() && seen.count(node) == 0) {
+            const DraftId id = stack.back();
+            stack.pop_back();
+            before(id, [&](DraftId other) {
+                if (within[other] && seen.insert(other).second)
+                    stack.push_back(other);
+            });
+        }
+        return seen.count(node) != 0;
+    }
+
+private:
+    /// Takes away, again and again, what needs nothing that is left.
+    template <typename Needs, typename Frees>
+    static void peel(std::vector<bool>& left, Needs needs, Frees frees) {
+        std::vector<uint32_t> missing(left.size(), 0);
+        std::vector<DraftId> ready;
+        for (DraftId id = 0; id < left.size(); ++id) {
+            if (!left[id])
+                continue;
+            needs(id, [&](DraftId other) { missing[id] += left[other] ? 1 : 0; });
+            if (missing[id] == 0)
+                ready.push_back(id);
+        }
+        while (!ready.empty()) {
+            const DraftId id = ready.back();
+            ready.pop_back();
+            left[id] = false;
+            frees(id, [&](DraftId other) {
+                if (left[other] && --missing[other] == 0)
+                    ready.push_back(other);
+            });
+        }
+    }
+
+    const Draft& draft_;
+    const ExtraOrder& extra_;
+};
+
+} // namespace
+
+size_t removeCycles(const Draft& draft, ExtraOrder& extra) {
+    const OrderedDraft graph(draft, extra);
+    const std::vector<bool> cyclic = graph.cyclic();
+    size_t removed = 0;
+    for (const auto& [before, after] : extra.all()) {
+        if (!cyclic[before] || !cyclic[after] || !graph.comesBefore(after, before, cyclic))
+            continue;
+        extra.remove(before, after);
+        ++removed;
+    }
+    return removed;
 }
 
 namespace {

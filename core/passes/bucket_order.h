@@ -16,6 +16,10 @@ struct ErasedNodes {
 void transferOrder(const Draft& draft, ExtraOrder& extra, const ErasedNodes& erased, DraftId launch,
                    DraftId wait);
 
+/// Takes out the pairs that close a cycle with data and the other pairs, one after the other in the order
+/// they were added; returns how many. Source: check_and_maybe_autofix_cyclic_extra_deps, same file.
+size_t removeCycles(const Draft& draft, ExtraOrder& extra);
+
 /// Among the nodes whose inputs are there, always the one of the least key. Data and order edges are kept;
 /// shorter than the draft if they form a cycle.
 std::vector<DraftId> orderNearest(const Draft& draft, const std::vector<uint32_t>& key);

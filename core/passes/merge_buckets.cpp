@@ -98,8 +98,8 @@ private:
         const std::vector<DraftId> present = draft_.order();
         std::vector<DraftId> scheduled = draft_.stableOrder(extra_);
         if (scheduled.size() != present.size()) {
-            fails("the order that keeps the overlap has a cycle");
-            scheduled = draft_.stableOrder(ExtraOrder(draft_.size()));
+            fails(removeCycles(draft_, extra_));
+            scheduled = draft_.stableOrder(extra_);
         }
         const std::vector<DraftId> program = orderNearest(draft_, key_);
         if (program.size() != present.size())
@@ -128,14 +128,18 @@ private:
         out_.order = orderNearest(*out_.graph, out_.order);
     }
 
-    void fails(std::string_view what) {
+    void fails(size_t removed) {
         out_.report.diagnostics.add(
             {Severity::Warning,
              "reference-fails",
              {},
              {},
-             fmt::format("PyTorch's overlap scheduler raises an exception on this graph: {}", what),
-             "the buckets are merged in the order of their data"});
+             "PyTorch's overlap scheduler raises an exception on this graph: the order that keeps the "
+             "overlap "
+             "has a cycle",
+             fmt::format("{} pair{} that close{} it {} left out, as with overlap_scheduling_autofix_cycles",
+                         removed, removed == 1 ? "" : "s", removed == 1 ? "s" : "",
+                         removed == 1 ? "is" : "are")});
     }
 
     void drop() {

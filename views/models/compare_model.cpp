@@ -39,7 +39,7 @@ QString settingText(Setting key, const Settings& settings) {
 
 /// Without a sign where nothing is left of the difference.
 QString percent(double fraction) {
-    return text(formatPercent(fraction, std::abs(fraction) >= 0.0005));
+    return text(formatPercent(std::abs(fraction) < 0.0005 ? 0 : fraction, true));
 }
 
 double change(const CompareRow& row, const CompareEntry* baseline) {

@@ -9,6 +9,8 @@ namespace gs {
 /// vain. Dead-code elimination keeps collectives, so that they survive every pass.
 void lintDead(LintContext& context) {
     const Graph& graph = context.graph;
+    if (graph.output() == kNoNode) // nobody says what the graph returns
+        return;
     for (const Collective& item : context.collectives.all()) {
         if (item.inFlightAtEntry() || item.waits.empty() || context.firstConsumer(item) != kNoNode)
             continue;

@@ -1,12 +1,37 @@
 #include "base/units.h"
 #include "passes/lint/checks.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 
 namespace gs {
 
 namespace {
+
+/// Per node whether it only prepares inputs of the graph for sending: buckets of several parameters are made
+/// so.
+std::vector<bool> preparedInputs(const Graph& graph) {
+    static const std::set<std::string_view> kPacking = {"aten.cat.default",
+                                                        "aten.copy_.default",
+                                                        "aten.clone.default",
+                                                        "aten.empty.memory_format",
+                                                        "aten.constant_pad_nd.default",
+                                                        "fsdp.all_gather_copy_in.default",
+                                                        "aten.split_with_sizes.default"};
+    std::vector<bool> prepared(graph.size(), false);
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Node& node = graph.node(id);
+        bool good = node.op == NodeOp::Placeholder || node.op == NodeOp::GetAttr ||
+                    node.kind == NodeKind::View || node.kind == NodeKind::Unpack ||
+                    graph.hasTrait(id, kTraitCast) || kPacking.count(graph.targetText(id)) > 0;
+        for (const NodeId input : graph.inputs(id))
+            good = good && prepared[input];
+        prepared[id] = good;
+    }
+    return prepared;
+}
 
 /// Gathers of activations (tensor or sequence parallel): no scheduler of weights can move them.
 void reportActivations(LintContext& context) {
@@ -17,18 +42,22 @@ void reportActivations(LintContext& context) {
     };
     std::map<GroupId, Seen> by_group;
     size_t gathers = 0;
+    const std::vector<bool> prepared = preparedInputs(context.graph);
     for (const Collective& item : context.collectives.all()) {
         if (!item.isGather() || item.inFlightAtEntry())
             continue;
         ++gathers;
-        if (item.weight_gather)
+        const auto sent = context.graph.inputs(item.launch);
+        const bool bucket =
+            !sent.empty() && std::all_of(sent.begin(), sent.end(), [&](NodeId id) { return prepared[id]; });
+        if (item.weight_gather || bucket)
             continue;
         Seen& seen = by_group[item.group];
         seen.first = std::min(seen.first, item.launch);
         ++seen.count;
         seen.bytes += std::max<int64_t>(item.output_bytes, 0);
     }
-    if (gathers > 0 && context.collectives.weightGatherCount() == 0) {
+    if (gathers > 0 && !by_group.empty() && context.collectives.weightGatherCount() == 0) {
         context.report(Severity::Info, "no-weight-gathers", by_group.begin()->second.first,
                        fmt::format("none of the {} gathers is of a parameter: launching weights earlier does "
                                    "not apply here",

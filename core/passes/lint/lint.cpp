@@ -7,20 +7,28 @@ namespace gs {
 
 namespace {
 
-/// First node that depends on a gradient input; kNoNode without one.
+/// First node that depends on a gradient input, if the graph also has a forward part: then it returns
+/// something that depends on none. kNoNode for other graphs.
 NodeId firstBackward(const Graph& graph) {
     std::vector<bool> depends(graph.size(), false);
+    NodeId first = kNoNode;
+    bool joint = false;
     for (NodeId id = 0; id < graph.size(); ++id) {
         if (graph.node(id).op == NodeOp::Placeholder) {
             depends[id] = graph.name(id).starts_with("tangents_");
             continue;
         }
+        bool all = true;
         for (const NodeId input : graph.inputs(id)) {
-            if (depends[input])
-                return id;
+            depends[id] = depends[id] || depends[input];
+            all = all && (depends[input] || graph.node(input).op == NodeOp::Placeholder);
         }
+        if (graph.node(id).op == NodeOp::Output)
+            joint = joint || !all;
+        else if (depends[id])
+            first = std::min(first, id);
     }
-    return kNoNode;
+    return joint ? first : kNoNode;
 }
 
 } // namespace

@@ -10,15 +10,25 @@ namespace {
 
 /// What lies between a parameter and its gather.
 struct ShardChain {
-    NodeId pad = kNoNode; ///< a constant_pad_nd
+    NodeId pad = kNoNode; ///< a constant_pad_nd that adds something
     NodeId shard = kNoNode;
 };
+
+/// Zero-width pads are kept so that all ranks have the same nodes.
+bool addsSomething(const Graph& graph, NodeId pad) {
+    const Arg* widths = graph.arg(pad, 1);
+    if (!widths || widths->kind != Arg::Kind::List)
+        return true;
+    const auto items = graph.children(*widths);
+    return std::any_of(items.begin(), items.end(),
+                       [](const Arg& width) { return !width.isInt() || width.integer != 0; });
+}
 
 ShardChain shardChain(const Graph& graph, NodeId node) {
     ShardChain chain;
     for (int steps = 0; steps < 16; ++steps) {
         const bool pad = graph.targetText(node) == "aten.constant_pad_nd.default";
-        if (pad)
+        if (pad && addsSomething(graph, node))
             chain.pad = node;
         const bool through = pad || graph.node(node).kind == NodeKind::View ||
                              graph.hasTrait(node, kTraitCast) ||

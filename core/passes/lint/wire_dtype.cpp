@@ -11,6 +11,8 @@ namespace {
 
 /// How far behind the wait a cast may stand: scaling and clamping come before one to fp8.
 constexpr int kDepth = 6;
+/// Less than this is worth knowing, but no finding.
+constexpr int64_t kWorthBytes = 1 << 20;
 
 /// Follows what a gather delivers to where it is cast.
 class CastSearch {
@@ -77,7 +79,7 @@ void lintWireDtype(LintContext& context) {
                                                             dtypeBytes(search.narrow());
         const std::string parameters = gatheredParameters(graph, item);
         context.report(
-            Severity::Warning, "wire-dtype", item.launch,
+            saved < 0 || saved >= kWorthBytes ? Severity::Warning : Severity::Info, "wire-dtype", item.launch,
             fmt::format("{} gathers {}in {}, and every consumer casts it to {} right behind ({}){}",
                         context.quoted(item.launch), parameters.empty() ? "" : parameters + " ",
                         dtypeAbbreviation(item.dtype), dtypeAbbreviation(search.narrow()),

@@ -209,6 +209,8 @@ ScheduledBuckets findOverlapBuckets(const Graph& graph, const Order& scheduled,
                                     std::span<const HiddenCollective> collectives,
                                     const std::vector<bool>& is_compute,
                                     const OverlapBucketingOptions& options) {
+    if (graph.info().level == GraphLevel::Scheduler)
+        return {};
     return BucketFinder(graph, scheduled, collectives, is_compute, options).run();
 }
 

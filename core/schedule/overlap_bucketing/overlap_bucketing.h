@@ -18,7 +18,8 @@ struct OverlapBucketingOptions {
 /// Finds all-gathers, reduce-scatters and all-reduces of one group, dtype and reduction that can be one:
 /// without a cycle, each hidden collective still over its hiding nodes, and none forced to end before its own
 /// hiding nodes, as collectives of one group end in the order of their launches. `scheduled`: the order the
-/// scheduler chose; `is_compute`: per node.
+/// scheduler chose; `is_compute`: per node. None on graphs of fused kernels, whose launches have no ATen
+/// form.
 ScheduledBuckets findOverlapBuckets(const Graph& graph, const Order& scheduled,
                                     std::span<const HiddenCollective> collectives,
                                     const std::vector<bool>& is_compute,

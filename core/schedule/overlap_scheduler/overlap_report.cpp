@@ -100,7 +100,7 @@ void reportFailures(const Graph& graph, const std::vector<ReferenceFailure>& fai
                          {},
                          {},
                          "PyTorch's overlap scheduler works on ATen graphs, this is one of fused kernels",
-                         "every kernel counts as compute that can hide collectives"});
+                         "every kernel counts as compute that can hide collectives; nothing is bucketed"});
         return;
     }
     for (const ReferenceFailure& failure : failures)

@@ -6,8 +6,8 @@
 
 namespace gs {
 
-/// Places of a gather in a new order: `cur` is its place in the program, `target` and `floor` are positions of
-/// `order`. Says nothing of verdict and reason.
+/// Places of a gather in a new order: `cur` is its place in the program, `target` and `floor` are positions
+/// of `order`. Says nothing of verdict and reason.
 class GatherPlacer {
 public:
     GatherPlacer(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,

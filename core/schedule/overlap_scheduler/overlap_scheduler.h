@@ -21,11 +21,12 @@ struct OverlapParameters {
     bool keep_order_edges = false;
 };
 
-/// One collective as the document sees it: `wait` is the last one in program order, `waits` are those that end
-/// it (several only where the reference fails), the size is that of the inputs, whatever is waited for may be
-/// the start.
+/// One collective as the document sees it: `wait` is the last one in program order, `waits` are those that
+/// end it (several only where the reference fails), the size is that of the inputs, whatever is waited for
+/// may be the start.
 struct OverlapCollective : HiddenCollective {
-    NodeId hiding_node = kNoNode; ///< compute node that hides the last of it; alone in hiding_nodes in the end
+    NodeId hiding_node =
+        kNoNode; ///< compute node that hides the last of it; alone in hiding_nodes in the end
 };
 
 struct OverlapResult {

@@ -59,13 +59,13 @@ std::optional<double> limitOf(const Settings& settings, Setting setting, Diagnos
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= 1e9)
         return value;
-    diagnostics.add({Severity::Error,
-                     "bad-setting",
-                     {},
-                     {},
-                     fmt::format("{} takes \"none\" or a number from 0 on, not \"{}\"",
-                                 settingSpec(setting).name, text),
-                     "no such limit is used"});
+    diagnostics.add(
+        {Severity::Error,
+         "bad-setting",
+         {},
+         {},
+         fmt::format("{} takes \"none\" or a number from 0 on, not \"{}\"", settingSpec(setting).name, text),
+         "no such limit is used"});
     return std::nullopt;
 }
 
@@ -86,8 +86,7 @@ std::vector<double> latenciesInMs(const ScheduleInput& input) {
     const DevicePreset* device = findDevicePreset(input.settings.text(Setting::Device));
     if (!device)
         return latency_ms;
-    const std::vector<int64_t> ns =
-        launchLatencies(*device, input.graph, input.collectives, input.costs);
+    const std::vector<int64_t> ns = launchLatencies(*device, input.graph, input.collectives, input.costs);
     for (size_t i = 0; i < ns.size(); ++i)
         latency_ms[i] = static_cast<double>(ns[i]) / 1e6;
     return latency_ms;
@@ -114,17 +113,16 @@ Schedule runOverlapUpstream(const ScheduleInput& input) {
         hideable_ms += item.potentially_hidden ? item.exposed_ms : 0;
         all_ms += item.estimated_ms;
     }
-    schedule.log_info.push_back(fmt::format(
-        "Overlap scheduling results: exposed={}, bad_exposed={}, potentially_hidden={}, "
-        "total_exposed_ms={:.2f}, hideable_exposed_ms={:.2f}, total_potential_exposed_ms={:.2f}, "
-        "wasted_compute_ms={:.2f}",
-        result.exposed, result.bad_exposed, result.potentially_hidden, exposed_ms, hideable_ms, all_ms,
-        result.wasted_ms));
+    schedule.log_info.push_back(
+        fmt::format("Overlap scheduling results: exposed={}, bad_exposed={}, potentially_hidden={}, "
+                    "total_exposed_ms={:.2f}, hideable_exposed_ms={:.2f}, total_potential_exposed_ms={:.2f}, "
+                    "wasted_compute_ms={:.2f}",
+                    result.exposed, result.bad_exposed, result.potentially_hidden, exposed_ms, hideable_ms,
+                    all_ms, result.wasted_ms));
     if (result.rescheduled_peak_bytes >= 0)
-        schedule.log_info.push_back(
-            fmt::format("Overlap scheduling memory: original_peak_memory={} bytes, "
-                        "rescheduled_peak_memory={} bytes",
-                        result.original_peak_bytes, result.rescheduled_peak_bytes));
+        schedule.log_info.push_back(fmt::format("Overlap scheduling memory: original_peak_memory={} bytes, "
+                                                "rescheduled_peak_memory={} bytes",
+                                                result.original_peak_bytes, result.rescheduled_peak_bytes));
     schedule.order = std::move(result.order);
     schedule.buckets = std::move(result.buckets);
     return schedule;

@@ -33,7 +33,7 @@ double UpstreamRun::Remaining::least() const {
 
 UpstreamRun::Remaining UpstreamRun::reduceExposed(NodeId node, double available_ms, uint32_t excluded) {
     Remaining remaining{std::vector<double>(collectives_.groups, available_ms), excluded};
-    if (excluded != kNoGroupLeft)
+    if (excluded != kNothingExcluded)
         remaining.ms[excluded] = 0;
     for (size_t index = in_flight_.first(); index != kNone; index = in_flight_.next(index)) {
         UpstreamCollective& hidden = item(index);

@@ -325,7 +325,7 @@ void UpstreamRun::handleComputeOrOther(NodeId node) {
     if (cost_ms_[node] == 0 && !is_compute_[node])
         return schedule(node);
     Remaining remaining =
-        reduceExposed(node, cost_ms_[node] * parameters_.compute_overlap_multipler, kNoGroupLeft);
+        reduceExposed(node, cost_ms_[node] * parameters_.compute_overlap_multipler, kNothingExcluded);
     launchBeside(node, remaining);
     schedule(node);
     compute_index_ += is_compute_[node] ? 1 : 0;

@@ -32,7 +32,7 @@ public:
 private:
     static constexpr size_t kNone = CollectiveList::kNone;
     static constexpr uint32_t kOffPath = 0xffffffff; ///< blocks nothing
-    static constexpr uint32_t kNoGroupLeft = 0xffffffff;
+    static constexpr uint32_t kNothingExcluded = 0xffffffff;
 
     // Before scheduling.
     std::vector<NodeId> findOverlapNodes();
@@ -62,7 +62,7 @@ private:
     // Launching beside something.
     struct Remaining {
         std::vector<double> ms; ///< per group
-        uint32_t excluded = kNoGroupLeft;
+        uint32_t excluded = kNothingExcluded;
         bool none() const;
         double sum() const;
         double least() const;

@@ -146,6 +146,10 @@ void TestCompare::settingsThatDoNotMatter() {
                          sample().settings),
              std::string("max_in_flight_gb=0.1"));
     QCOMPARE(changesText(sample().settings, sample().settings), std::string());
+    // A baseline that does not read a setting says nothing about it, whatever it carries along.
+    QCOMPARE(changesText(with(overlap, "max_in_flight_gb", "8").settings,
+                         with(sample(), "max_in_flight_gb", "8").settings),
+             std::string("max_in_flight_gb=8"));
 }
 
 void TestCompare::variantsAreAllDifferent() {

@@ -224,7 +224,7 @@ void TstCasesLogs::traceFolderOfOurOwn() {
         QCOMPARE(none.error().code, std::string("no-such-graph"));
         QVERIFY(none.error().hint.find("dynamo_output_graph") != std::string::npos);
     }
-    const auto empty = importGraph(testDataPath("corpus/golden"), GraphChoice{}, diagnostics, {});
+    const auto empty = importGraph(testDataPath("corpus/costs"), GraphChoice{}, diagnostics, {});
     QVERIFY(!empty.ok());
     QCOMPARE(empty.error().code, std::string("not-a-graph"));
 }

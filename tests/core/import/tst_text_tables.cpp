@@ -39,7 +39,9 @@ void TstTextTables::tables() {
         QCOMPARE(one.graph().size(), two.graph().size());
         for (NodeId id = 0; id < one.graph().size(); ++id) {
             QCOMPARE(one.graph().name(id), two.graph().name(id));
-            QCOMPARE(one.graph().targetText(id), two.graph().targetText(id));
+            // a function of Python is printed without its module
+            const std::string_view have = one.graph().targetText(id), want = two.graph().targetText(id);
+            QVERIFY2(have == want || want.substr(want.rfind('.') + 1) == have, std::string(have).c_str());
             QVERIFY(std::equal(one.graph().inputs(id).begin(), one.graph().inputs(id).end(),
                                two.graph().inputs(id).begin(), two.graph().inputs(id).end()));
         }
