@@ -121,8 +121,6 @@ Order bestOfPolicies(const StepProblem& problem, StepCost& cost) {
                 best = std::move(order);
                 cost = found;
             }
-            if (getenv("SHOW"))
-                std::printf("aim %ld bits %d step %ld\n", aim, bits, found.step_ns);
         }
     }
     return best;
@@ -195,7 +193,7 @@ private slots:
         size_t equal = 0, proven = 0;
         double worst = 1, sum = 0;
         std::string worst_name;
-        for (uint32_t seed = getenv("SHOW") ? atoi(getenv("SHOW")) : 0; seed < 300; ++seed) {
+        for (uint32_t seed = 0; seed < 300; ++seed) {
             const PricedGraph g = test::randomPricedGraph(seed, {4, 2, 0.3, 0.6, 0.1, 0.5});
             if (g.gathers() == 0 || g.gathers() > kMostOptimumGathers)
                 continue;
