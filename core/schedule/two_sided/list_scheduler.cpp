@@ -53,7 +53,6 @@ private:
         std::deque<int32_t> reductions;              ///< due at the end of the step, as they became ready
     };
 
-    // ---- set-up -------------------------------------------------------------------------------------------
     void prepare() {
         for (size_t i = 0; i < p_.collectives.size(); ++i) {
             for (const NodeId id : p_.prep(static_cast<int32_t>(i)))
@@ -110,7 +109,6 @@ private:
         return due == kNoNode ? p_.collectives[static_cast<size_t>(collective)].launch : due;
     }
 
-    // ---- bookkeeping of what is done ----------------------------------------------------------------------
     void settle() {
         const std::vector<int32_t>& finished = machine_.finishOrder();
         for (; settled_ < finished.size(); ++settled_) {
@@ -187,7 +185,6 @@ private:
         return static_cast<double>(p_.evaluator.model().alone_ns[static_cast<size_t>(collective)]);
     }
 
-    // ---- launches -----------------------------------------------------------------------------------------
     /// Launches on every stream that would run dry beside `next`; while nothing can run, one transfer ahead.
     /// A launch whose preparation takes time comes behind all others, and only one of them: the clock moves.
     /// True if anything was launched.
@@ -213,8 +210,26 @@ private:
         if (costly < 0 && !any && next == kNoNode && policy_.fill_stalls)
             costly = firstCostly();
         if (costly >= 0)
-            launch(costly);
-        return any || costly >= 0;
+            any = launchUpTo(costly) || any;
+        return any;
+    }
+
+    /// Launches the gather behind those of its stream that are needed before it. True if anything was
+    /// launched.
+    bool launchUpTo(int32_t collective) {
+        Pool& pool = pools_[streamOf(collective)];
+        bool any = false;
+        while (p_.due(collective) != kNoNode) {
+            const int32_t front = pool.urgent.begin()->second;
+            if (!allowed(front))
+                return any;
+            launch(front);
+            any = true;
+            if (front == collective)
+                return true;
+        }
+        launch(collective);
+        return true;
     }
 
     /// The gather needed first whose preparation can fill a stall.
@@ -344,7 +359,6 @@ private:
         return best >= 0;
     }
 
-    // ---- computation --------------------------------------------------------------------------------------
     void computeNode(NodeId id) {
         stalled_for_.clear();
         held_.begin(id, machine_);
