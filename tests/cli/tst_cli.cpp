@@ -290,7 +290,7 @@ private slots:
             if (!line.isEmpty() && line[0] != ' ')
                 QVERIFY2(run.out.contains(line.left(line.indexOf(' '))), line.constData());
         }
-        QVERIFY(run.out.contains("overlap-scheduler   max_in_flight_gb=0.1"));
+        QVERIFY(run.out.contains(" max_in_flight_gb=0.1 "));
         QCOMPARE(run.out.count("\n*"), 1); // one is marked as the best
         QVERIFY(run.out.contains("best  --scheduler "));
         QFile file(csv);

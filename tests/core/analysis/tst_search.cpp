@@ -70,13 +70,14 @@ void TestSearch::bestIsTheBestOfTheRows() {
 
 void TestSearch::memoryLimitIsKept() {
     const SearchResult free = searchSettings(test::analyseFunction(), sample(), {}, {});
-    const CompareRow& unlimited = free.rows[size_t(free.best)];
-    int64_t least = unlimited.peak_gathered_bytes;
-    for (const CompareRow& row : free.rows)
+    int64_t least = free.rows.front().peak_gathered_bytes, most = least;
+    for (const CompareRow& row : free.rows) {
         least = std::min(least, row.peak_gathered_bytes);
-    QVERIFY(least < unlimited.peak_gathered_bytes);
+        most = std::max(most, row.peak_gathered_bytes);
+    }
+    QVERIFY(least < most);
     SearchLimits limits;
-    limits.peak_bytes = (least + unlimited.peak_gathered_bytes) / 2;
+    limits.peak_bytes = least; // what only some variants keep
     const SearchResult result = searchSettings(test::analyseFunction(), sample(), limits, {});
     QVERIFY(result.within_limit);
     const CompareRow& best = result.rows[size_t(result.best)];
