@@ -352,9 +352,12 @@ private:
                 fmt::format("there is no scheduler \"{}\"", request_.settings.text(Setting::Scheduler)),
                 {},
                 "`gatherscope-cli list schedulers` names them all"};
-        const std::string key =
-            fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Schedule),
-                        editsKey(request_.edits, false));
+        std::string key = fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Schedule),
+                                      editsKey(request_.edits, false));
+        for (const Setting read : info->settings) { // some schedulers simulate
+            if (settingSpec(read).stage == Stage::Simulate)
+                key += request_.settings.text(read) + "\n";
+        }
         auto item = stage(cache_.scheduled, "schedule", 0.7, key, [&]() -> Result<Scheduled> {
             const auto input = [&](const Program& program) {
                 return ScheduleInput{*program.graph, *program.collectives, *program.costs, request_.settings,

@@ -67,6 +67,10 @@ Values ladder(Setting key) {
         return {"0.5", "0.75", "1", "1.5", "2", "3"};
     case MaxCollDistance:
         return {"20", "50", "100", "200", "500", "1000", "5000", "100000"};
+    case MaxComputePreFetch:
+        return {"5", "20", "50", "200", "1000"};
+    case MaxMemoryIncreaseGb:
+        return {"0.1", "0.25", "0.5", "1", "2", "4", "8", "16"};
     case ForwardDepth:
     case BackwardDepth:
         return {"1", "2", "3", "4", "6", "8"};
@@ -100,6 +104,8 @@ Values coarse(Setting key) {
         return {"512", "2048", "none"};
     case MaxInFlightGb:
         return {"0.1", "0.5", "2", "8"};
+    case MaxMemoryIncreaseGb:
+        return {"0.25", "4"};
     case ForwardDepth:
     case BackwardDepth:
         return {"1", "3"};

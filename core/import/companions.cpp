@@ -80,15 +80,31 @@ std::vector<std::string> jsonStrings(std::string_view json, std::string_view key
     return found;
 }
 
-std::string textOf(const Companion& companion, const InputText& input) {
-    if (companion.file == input.path && companion.length > 0)
-        return input.text.substr(companion.offset, companion.length);
-    Diagnostics ignored;
-    const Result<InputText> other = readInput(companion.file, ignored);
-    if (!other)
-        return {};
-    return companion.length > 0 ? other->text.substr(companion.offset, companion.length) : other->text;
-}
+/// Texts of companions; a log that holds several is read once.
+class CompanionTexts {
+public:
+    explicit CompanionTexts(const InputText& input) : input_(input) {}
+
+    std::string_view of(const Companion& companion) {
+        const std::string_view text = companion.file == input_.path ? input_.text : file(companion.file);
+        return companion.length > 0 ? text.substr(std::min(companion.offset, text.size()), companion.length)
+                                    : text;
+    }
+
+private:
+    const std::string& file(const std::string& path) {
+        const auto [found, added] = files_.try_emplace(path);
+        Diagnostics ignored;
+        if (added) {
+            if (Result<InputText> other = readInput(path, ignored))
+                found->second = std::move(other->text);
+        }
+        return found->second;
+    }
+
+    const InputText& input_;
+    std::map<std::string, std::string> files_;
+};
 
 std::string placeOf(const Companion& companion) {
     const std::string name = fs::path(companion.file).filename().string();
@@ -122,11 +138,11 @@ void reportCosts(const std::vector<Companion>& companions, const GraphEntry& ent
 }
 
 void reportExecutionOrder(const std::vector<Companion>& companions, const GraphEntry& entry,
-                          const InputText& input, Diagnostics& diagnostics) {
+                          CompanionTexts& texts, Diagnostics& diagnostics) {
     std::map<int32_t, std::vector<std::string>> order_of_rank;
     for (const Companion& item : companions) {
         if (item.kind == Companion::Kind::ExecutionOrder)
-            order_of_rank[item.rank] = jsonStrings(textOf(item, input), "compile_id");
+            order_of_rank[item.rank] = jsonStrings(texts.of(item), "compile_id");
     }
     const auto own =
         order_of_rank.count(entry.rank) ? order_of_rank.find(entry.rank) : order_of_rank.find(-1);
@@ -172,7 +188,7 @@ std::string plainOperator(std::string_view target) {
 
 /// The collectives after Inductor's passes must be those of the schedule that the same rank recorded.
 void reportSchedule(const std::vector<Companion>& companions, const GraphEntry& entry, const Graph& graph,
-                    const InputText& input, Diagnostics& diagnostics) {
+                    CompanionTexts& texts, Diagnostics& diagnostics) {
     if (entry.stage.find("post_grad_graph") == std::string::npos ||
         entry.stage.find("before") != std::string::npos || entry.compile_id.empty())
         return;
@@ -189,7 +205,7 @@ void reportSchedule(const std::vector<Companion>& companions, const GraphEntry& 
             item.compile_id.empty())
             continue;
         std::multiset<std::string> recorded;
-        for (const std::string& target : jsonStrings(textOf(item, input), {})) {
+        for (const std::string& target : jsonStrings(texts.of(item), {})) {
             if (opTraits(std::string_view(target).substr(target.rfind("torch.ops.", 0) == 0 ? 10 : 0)).bits &
                 kTraitCollective)
                 recorded.insert(plainOperator(target));
@@ -300,8 +316,9 @@ void reportCompanions(const std::vector<Companion>& companions, const GraphEntry
     if (companions.empty())
         return;
     reportCosts(companions, entry, diagnostics);
-    reportExecutionOrder(companions, entry, input, diagnostics);
-    reportSchedule(companions, entry, graph, input, diagnostics);
+    CompanionTexts texts(input);
+    reportExecutionOrder(companions, entry, texts, diagnostics);
+    reportSchedule(companions, entry, graph, texts, diagnostics);
 }
 
 } // namespace gs

@@ -20,6 +20,7 @@ struct OpenGraph {
     bool inputs = false; ///< the header names at least one input
     std::string header;  ///< between its parentheses, as far as it was read
     bool returned = false;
+    bool ordered = false; ///< calls control_deps
     size_t class_indent = 0;
     size_t def_indent = 0;
     size_t nodes = 0;      ///< statements that look like nodes of FX
@@ -126,6 +127,7 @@ private:
         } else if (graph.active && graph.has_class && indent > graph.class_indent) {
             graph.nested = true;
             extend(graph, line);
+            countNested(graph, text);
         } else if (const auto function = functionName(line.text)) {
             if (state.decorated) // source code: the code generator of FX decorates nothing
                 close(graph);
@@ -220,7 +222,19 @@ private:
         if (end == 0 || end >= value.size() || value[end] != '(')
             return;
         targets_.count(value.substr(0, end), graph.entry);
+        graph.ordered = graph.ordered || value.substr(0, end) == "torch.ops.higher_order.control_deps";
         graph.nodes += value.substr(0, 10) == "torch.ops." ? 1 : 0;
+    }
+
+    /// Inductor's overlap scheduling puts single operators into nested classes: reading takes them out again.
+    void countNested(OpenGraph& graph, std::string_view text) {
+        const size_t equals = graph.ordered ? assignmentSign(text) : std::string_view::npos;
+        if (equals == std::string_view::npos)
+            return;
+        const std::string_view value = text.substr(equals);
+        const size_t open = value.find('(');
+        if (value.substr(0, 10) == "torch.ops." && open != std::string_view::npos)
+            targets_.count(value.substr(0, open), graph.entry);
     }
 
     /// Keeps the graph if it is one: other functions than forward must have nodes.

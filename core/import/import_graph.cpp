@@ -42,6 +42,8 @@ bool isBetter(const GraphEntry& a, const GraphEntry& b) {
         return a.level == GraphLevel::Fx;
     if (const int first = stageScore(a.stage), second = stageScore(b.stage); first != second)
         return first > second;
+    if (a.gathers != b.gathers)
+        return a.gathers > b.gathers;
     return a.nodes > b.nodes;
 }
 

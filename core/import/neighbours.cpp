@@ -51,6 +51,7 @@ constexpr Sign kJsonSigns[] = {
      "it lists what each rank issued; open the FX graph that the rank ran"},
     {"\"graph_module\"", "a model that torch.export wrote (JSON)",
      "load it with torch.export and print its graph with print_readable"},
+    {"\"string_table\"", "the records of a tlparse run (JSON)", "open the folder that it lies in"},
     {"\"artifacts\"", "the directory of tlparse's output (JSON)", "open the folder that it lies in"},
     {"torch.ops.", "a list of operators (JSON)", "open the graph that the list was made from"},
 };

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -164,16 +165,18 @@ void readOne(const std::string& path, const char* title, uint64_t bytes) {
     JobContext job;
     job.progress = &progress;
     const auto start = Clock::now();
+    const std::clock_t cpu = std::clock();
     const auto model = loadCostFile(path, diagnostics, job);
     const double seconds = secondsSince(start);
+    const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
     if (!model.ok()) {
         std::printf("%s: %s\n", title, model.error().message.c_str());
         std::exit(1);
     }
-    std::printf(
-        "%-6s %.2f s, %.2f GB/s, peak %ld MiB, %zu progress reports, longest pause while reading %.0f ms\n",
-        title, seconds, static_cast<double>(bytes) / 1e9 / seconds, peakMib(), progress.reports,
-        progress.longest * 1e3);
+    std::printf("%-6s %.2f s (%.2f s of CPU), %.2f GB/s, peak %ld MiB, %zu progress reports, longest pause "
+                "while reading %.0f ms\n",
+                title, seconds, cpu_seconds, static_cast<double>(bytes) / 1e9 / seconds, peakMib(),
+                progress.reports, progress.longest * 1e3);
 }
 
 /// Asks for a stop at several shares of the whole time; the longest wait counts.

@@ -95,7 +95,8 @@ private slots:
         QTest::newRow("variant's setting")
             << QStringList{"compare", graph, "--diff", "program-order", "just-in-time:nope=1"}
             << QByteArray("no setting");
-        QTest::newRow("two graphs") << QStringList{"compare", graph, graph} << QByteArray("one graph");
+        QTest::newRow("two graphs") << QStringList{"compare", graph, graph, "--schedulers", "all"}
+                                    << QByteArray("one graph");
         QTest::newRow("graph number")
             << QStringList{"analyze", graph, "--graph", "x"} << QByteArray("whole number");
     }
@@ -378,6 +379,42 @@ private slots:
         const Run run = runCli({"compare", write("cut.json", cut.left(cut.indexOf("\"w\"") + 30))});
         QCOMPARE(run.code, 3); // what could be read is still compared
         QVERIFY(run.out.contains("program-order"));
+    }
+
+    void lintFindsAndExits() {
+        const QString clean = write("clean.json", smallGraph());
+        const QString dead =
+            write("dead.json", smallGraph("{\"n\":\"w\"}],\"kwargs\"", "{\"n\":\"x\"}],\"kwargs\""));
+        QCOMPARE(runCli({"lint", clean}).code, 0);
+        const Run run = runCli({"lint", dead, "--json", "-"});
+        QCOMPARE(run.code, 1);
+        const Json json = Json::parse(run.out);
+        QCOMPARE(json["format"], "gatherscope.lint");
+        QCOMPARE(json["findings"], 1);
+        QCOMPARE(json["counts"]["dead-gather"], 1);
+        QCOMPARE(runCli({"lint", clean, "--strict"}).code, 1); // infos count
+        QCOMPARE(runCli({"lint", "nothing-here.json"}).code, 3);
+        QVERIFY(runCli({"list", "checks"}).out.contains("gathered-twice"));
+    }
+
+    void comparesRanks() {
+        const QString a = write("rank0.json", smallGraph());
+        const QString same = write("rank1.json", smallGraph());
+        const QString other =
+            write("rank2.json", smallGraph("\"target\":\"_c10d_functional.all_gather_into_tensor.default\"",
+                                           "\"target\":\"aten.relu.default\""));
+        const Run fits = runCli({"compare", a, same});
+        QCOMPARE(fits.code, 0);
+        QVERIFY2(fits.out.startsWith("identical: All 2 ranks run the same program"), fits.out);
+        const Run run = runCli({"compare", a, same, other, "--json", "-"});
+        QCOMPARE(run.code, 1);
+        const Json json = Json::parse(run.out);
+        QCOMPARE(json["format"], "gatherscope.ranks");
+        QCOMPARE(json["mode"], "abort");
+        QCOMPARE(json["differences"][0]["code"], "rank-missing");
+        QCOMPARE(json["wait_cycles"][0]["steps"][0]["missing_rank"], "rank 2");
+        QCOMPARE(runCli({"compare", "--ranks", a}).code, 2);
+        QCOMPARE(runCli({"compare", a, "nothing-here.json"}).code, 3);
     }
 
     void verbosePrintsPlacementLines() {

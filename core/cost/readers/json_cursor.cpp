@@ -31,7 +31,10 @@ bool isNumber(std::string_view text) {
         ++at;
     if (at == digits)
         return false;
-    while (at < text.size() && (std::strchr("0123456789.eE+-", text[at]) != nullptr))
+    const auto part = [](char c) {
+        return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+    };
+    while (at < text.size() && part(text[at]))
         ++at;
     return at == text.size();
 }

@@ -12,7 +12,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kBlock = size_t{4} << 20;
 /// A value longer than this is no part of a trace.
 constexpr size_t kLongestValue = size_t{256} << 20;
 
@@ -52,8 +51,8 @@ void readDistributedInfo(std::string_view text, TraceEvents& out) {
 
 class KinetoReader {
 public:
-    KinetoReader(const std::string& path, ByteSource& bytes, const JobContext& job)
-        : path_(path), bytes_(bytes), job_(job), filer_(out_) {}
+    KinetoReader(const std::string& path, ByteSource& bytes, const JobContext& job, size_t block)
+        : path_(path), bytes_(bytes), job_(job), block_(block), filer_(out_) {}
 
     Result<TraceEvents> read() {
         refill();
@@ -93,8 +92,8 @@ private:
         fill_ -= done_;
         done_ = 0;
         counted_ = 0;
-        buffer_.resize(std::max(buffer_.size(), fill_ + kBlock));
-        const size_t got = bytes_.read(buffer_.data() + fill_, kBlock);
+        buffer_.resize(std::max(buffer_.size(), fill_ + block_));
+        const size_t got = bytes_.read(buffer_.data() + fill_, block_);
         fill_ += got;
         return got > 0;
     }
@@ -225,6 +224,7 @@ private:
     std::string path_;
     ByteSource& bytes_;
     const JobContext& job_;
+    size_t block_;
     TraceEvents out_;
     EventFiler filer_;
     std::string buffer_;
@@ -242,8 +242,9 @@ private:
 
 } // namespace
 
-Result<TraceEvents> readKineto(const std::string& path, ByteSource& bytes, const JobContext& job) {
-    return KinetoReader(path, bytes, job).read();
+Result<TraceEvents> readKineto(const std::string& path, ByteSource& bytes, const JobContext& job,
+                               size_t block) {
+    return KinetoReader(path, bytes, job, block).read();
 }
 
 } // namespace gs

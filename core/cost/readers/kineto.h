@@ -14,6 +14,8 @@ namespace gs {
 ///
 /// Field names: those of libkineto's output_json.cpp and of HTA's event args; older files write "Operator",
 /// "Kernel" and "Runtime" for the categories and have no metadata of collectives.
-Result<TraceEvents> readKineto(const std::string& path, ByteSource& bytes, const JobContext& job);
+/// `block` = bytes that are read at once.
+Result<TraceEvents> readKineto(const std::string& path, ByteSource& bytes, const JobContext& job,
+                               size_t block = size_t{4} << 20);
 
 } // namespace gs

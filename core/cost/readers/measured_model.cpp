@@ -36,6 +36,15 @@ std::vector<std::string> tracedNames(const std::string& packet) {
     return names;
 }
 
+NodePlaces::Calls orderedCalls(const MeasuredCosts& costs) {
+    NodePlaces::Calls calls;
+    for (const auto& [packet, times] : costs.ordered_ops)
+        calls[packet] = times.size();
+    for (const auto& [kind, times] : costs.ordered_collectives)
+        calls[std::string(collectiveKindName(kind))] = times.size();
+    return calls;
+}
+
 struct Match {
     const MeasuredTime* time = nullptr;
     const std::string* key = nullptr; ///< in one of the maps
@@ -43,7 +52,7 @@ struct Match {
 
 class MeasuredModel : public CostModel {
 public:
-    explicit MeasuredModel(MeasuredCosts costs) : costs_(std::move(costs)) {}
+    explicit MeasuredModel(MeasuredCosts costs) : costs_(std::move(costs)), places_(orderedCalls(costs_)) {}
 
     const MeasuredCosts& costs() const { return costs_; }
     std::string name() const override { return "file"; }
@@ -197,8 +206,8 @@ private:
     std::optional<CostEstimate> ordered(const std::vector<int64_t>& times,
                                         const NodePlaces::Place& place) const {
         const size_t per_step = place.count;
-        if (per_step == 0 || times.empty() || times.size() % per_step != 0 ||
-            (costs_.one_step && times.size() != per_step))
+        if (per_step == 0 || place.steps == 0 || times.size() != per_step * place.steps ||
+            (costs_.one_step && place.steps != 1))
             return std::nullopt;
         std::vector<int64_t> samples;
         for (size_t i = place.index; i < times.size(); i += per_step)

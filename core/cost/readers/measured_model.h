@@ -9,8 +9,8 @@ namespace gs {
 /// - a compute node by its operator and the sizes and types of the tensors that it reads;
 /// - a collective by kind, element type, bytes and group size; then without the type; then between measured
 ///   sizes of its kind and group (log-log, Interpolated), up to `reach` times the largest (Extrapolated);
-/// - where the file states no sizes, the n-th call of an operator or kind is the n-th node of it, if the
-///   number of calls is a whole number of steps.
+/// - where the file states no sizes, the n-th call of an operator or kind is the n-th node of it, if the file
+///   holds the same whole number of steps of most operators and kinds (see NodePlaces).
 /// check() counts what had no match on either side.
 CostModelPtr makeMeasuredModel(MeasuredCosts costs);
 

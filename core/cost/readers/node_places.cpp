@@ -3,8 +3,6 @@
 #include "cost/readers/collective_names.h"
 #include "cost/readers/op_signature.h"
 
-#include <unordered_map>
-
 namespace gs {
 
 NodePlaces::Place NodePlaces::of(const Graph& graph, NodeId id) const {
@@ -14,9 +12,31 @@ NodePlaces::Place NodePlaces::of(const Graph& graph, NodeId id) const {
     return places_[id];
 }
 
+size_t NodePlaces::commonSteps(const Calls& counts) const {
+    std::map<size_t, size_t> votes;
+    size_t shared = 0;
+    for (const auto& [key, nodes] : counts) {
+        const auto found = calls_.find(key);
+        if (found == calls_.end())
+            continue;
+        ++shared;
+        if (found->second % nodes == 0)
+            ++votes[found->second / nodes];
+    }
+    size_t steps = 0;
+    size_t most = 0;
+    for (const auto& [ratio, count] : votes) {
+        if (count > most) {
+            most = count;
+            steps = ratio;
+        }
+    }
+    return most * 2 >= shared ? steps : 0;
+}
+
 void NodePlaces::fill(const Graph& graph) const {
     places_.assign(graph.size(), {});
-    std::unordered_map<std::string, size_t> counts;
+    Calls counts;
     std::vector<std::string> keys(graph.targetCount());
     const auto keyOf = [&](NodeId id) -> const std::string& {
         std::string& key = keys[graph.node(id).target];
@@ -33,9 +53,12 @@ void NodePlaces::fill(const Graph& graph) const {
         if (counted(id))
             places_[id].index = counts[keyOf(id)]++;
     }
+    const size_t steps = commonSteps(counts);
     for (NodeId id = 0; id < graph.size(); ++id) {
-        if (counted(id))
-            places_[id].count = counts[keyOf(id)];
+        if (!counted(id))
+            continue;
+        places_[id].count = counts[keyOf(id)];
+        places_[id].steps = steps;
     }
     graph_ = &graph;
     hash_ = graph.structuralHash();

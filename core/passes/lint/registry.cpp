@@ -16,7 +16,7 @@ std::span<const LintCheck> lintChecks() {
         {"buffers", "wait-other-buffer", "a wait for another buffer than the one the launch writes",
          lintBuffers},
         {"dead", "dead-gather, dead-collective", "collectives whose result nothing uses", lintDead},
-        {"repeated", "gathered-twice, reduced-twice",
+        {"repeated", "gathered-twice, gathered-again, reduced-twice",
          "the same values sent again, and sums of two reductions that could be one", lintRepeated},
         {"groups", "activation-gathers, no-weight-gathers, wait-forces-earlier",
          "gathers that are no weights, and waits that force earlier collectives of their group", lintGroups},

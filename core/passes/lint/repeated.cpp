@@ -31,34 +31,80 @@ bool reshardedBetween(const LintContext& context, const Collective& a, const Col
     return context.phaseOf(a.launch) != context.phaseOf(b.launch) && context.lastUse(a) < b.launch;
 }
 
-void reportRepeated(LintContext& context, const SentKey& key, const std::vector<const Collective*>& gathers) {
-    std::vector<const Collective*> repeated{gathers.front()};
-    bool held = false;
+/// Gathers of one tensor with nothing between them that would make it right.
+struct Repeat {
+    SentKey key;
+    std::vector<const Collective*> gathers;
+    bool held = false;   ///< an earlier result is alive when it is gathered again
+    bool phases = false; ///< forward and backward are told apart
+};
+
+Repeat findRepeat(const LintContext& context, const SentKey& key,
+                  const std::vector<const Collective*>& gathers) {
+    Repeat repeat{key, {gathers.front()}, false, false};
     for (size_t i = 1; i < gathers.size(); ++i) {
         const Collective& before = *gathers[i - 1];
         const Collective& item = *gathers[i];
         if (freedBefore(context, before, item.launch) || reshardedBetween(context, before, item))
             continue;
-        held = held || context.lastUse(before) > item.launch;
-        repeated.push_back(&item);
+        repeat.held = repeat.held || context.lastUse(before) > item.launch;
+        repeat.phases = repeat.phases || context.phaseOf(item.launch) != Phase::Unknown;
+        repeat.gathers.push_back(&item);
     }
-    if (repeated.size() < 2)
-        return;
+    return repeat;
+}
+
+/// A whole step whose phases nobody states: backward gathers again what forward gathered, in the reverse
+/// order.
+bool looksLikeBackward(const std::vector<Repeat>& repeats) {
+    constexpr size_t kLeast = 4;
+    size_t pairs = 0, reversed = 0;
+    for (size_t i = 0; i < repeats.size(); ++i) {
+        if (repeats[i].held || repeats[i].phases || repeats[i].gathers.size() != 2)
+            return false;
+        if (i == 0)
+            continue;
+        ++pairs;
+        reversed += repeats[i].gathers[1]->launch < repeats[i - 1].gathers[1]->launch ? 1 : 0;
+    }
+    return repeats.size() >= kLeast && reversed * 10 >= pairs * 7;
+}
+
+void report(LintContext& context, const Repeat& repeat) {
     const Graph& graph = context.graph;
-    const Collective& last = *repeated.back();
+    const Collective& last = *repeat.gathers.back();
+    const size_t count = repeat.gathers.size();
     const int64_t extra =
-        last.output_bytes < 0 ? kUnknownSize : last.output_bytes * static_cast<int64_t>(repeated.size() - 1);
-    const bool weight = last.weight_gather && graph.node(key.source).op == NodeOp::Placeholder;
+        last.output_bytes < 0 ? kUnknownSize : last.output_bytes * static_cast<int64_t>(count - 1);
+    const bool weight = last.weight_gather && graph.node(repeat.key.source).op == NodeOp::Placeholder;
     context.report(
         Severity::Warning, "gathered-twice", last.launch,
         fmt::format("{} \"{}\" is gathered {} times on {} without a free in between: by {} and {}{}",
-                    weight ? "the parameter" : "the tensor", parameterName(graph, key.source),
-                    repeated.size(), context.groupText(key.group), context.quoted(repeated.front()->launch),
-                    repeated.size() == 2 ? context.quoted(last.launch)
-                                         : fmt::format("{} more", repeated.size() - 1),
+                    weight ? "the parameter" : "the tensor", parameterName(graph, repeat.key.source), count,
+                    context.groupText(repeat.key.group), context.quoted(repeat.gathers.front()->launch),
+                    count == 2 ? context.quoted(last.launch) : fmt::format("{} more", count - 1),
                     extra > 0 ? fmt::format("; {} again", formatBytes(extra)) : std::string()),
-        held ? "the first result is still held when it is gathered again: use that one"
-             : "keep the first result if memory allows, or free it explicitly to say that this is meant");
+        repeat.held
+            ? "the first result is still held when it is gathered again: use that one"
+            : "keep the first result if memory allows, or free it explicitly to say that this is meant");
+}
+
+void reportRepeats(LintContext& context, std::vector<Repeat> repeats) {
+    std::sort(repeats.begin(), repeats.end(), [](const Repeat& a, const Repeat& b) {
+        return a.gathers.front()->launch < b.gathers.front()->launch;
+    });
+    if (!looksLikeBackward(repeats)) {
+        for (const Repeat& repeat : repeats)
+            report(context, repeat);
+        return;
+    }
+    const NodeId first = repeats.back().gathers[1]->launch;
+    context.report(
+        Severity::Info, "gathered-again", first,
+        fmt::format("{} tensors are gathered a second time in the reverse order, from {} on: this looks "
+                    "like a backward pass after sharding again",
+                    repeats.size(), context.quoted(first)),
+        "keeping the gathered weights would save these gathers and cost their memory");
 }
 
 /// Root of an operand behind views and casts, if it is the wait of a reduction that is linear.
@@ -116,10 +162,13 @@ void lintRepeated(LintContext& context) {
             sent[{source, item.group, item.dtype}].push_back(&item);
         }
     }
+    std::vector<Repeat> repeats;
     for (const auto& [key, gathers] : sent) {
-        if (gathers.size() > 1)
-            reportRepeated(context, key, gathers);
+        Repeat repeat = findRepeat(context, key, gathers);
+        if (repeat.gathers.size() > 1)
+            repeats.push_back(std::move(repeat));
     }
+    reportRepeats(context, std::move(repeats));
     reportSums(context);
 }
 

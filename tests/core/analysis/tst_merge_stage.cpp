@@ -134,7 +134,6 @@ private slots:
         Analyser analyser;
         AnalysisRequest request = requestOf("mlp4_fsdp8_joint", kSchedulers[0], true);
         const AnalysisPtr first = analyser.analyse(request, {}).value();
-        QVERIFY(request.settings.set("compute_slowdown", "2").ok());
         const AnalysisPtr second = analyser.analyse(request, {}).value();
         QCOMPARE(second->after.graph, first->after.graph);
         const auto merge = std::find_if(second->times.begin(), second->times.end(),

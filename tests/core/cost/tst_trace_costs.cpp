@@ -2,7 +2,9 @@
 #include "cost/cost_sources.h"
 #include "cost/readers/comm_facts.h"
 #include "cost/readers/json_cursor.h"
+#include "cost/readers/kineto.h"
 #include "cost/readers/measured_model.h"
+#include "cost/readers/node_places.h"
 #include "support/cost_graph.h"
 #include "support/cost_reading.h"
 #include "support/test_data.h"
@@ -203,6 +205,20 @@ private slots:
         QVERIFY(!loaded.of(*g.finish({three[0], three[1], three[2]}), "a")); // 4 is no multiple of 3
     }
 
+    /// Files of other graphs have other numbers of each operator.
+    void stepsMustAgree() {
+        const GraphPtr graph = CostGraph::make(); // mm × 2, relu × 1, gathers × 2
+        const NodeId mm1 = *graph->find("mm1");
+        QCOMPARE(NodePlaces({{"aten.mm", 4}, {"aten.relu", 2}, {"all_gather", 4}}).of(*graph, mm1).steps,
+                 size_t(2));
+        QCOMPARE(NodePlaces({{"aten.mm", 4}, {"aten.relu", 2}, {"all_gather", 3}}).of(*graph, mm1).steps,
+                 size_t(2));
+        QCOMPARE(NodePlaces({{"aten.mm", 4}, {"aten.relu", 3}, {"all_gather", 2}}).of(*graph, mm1).steps,
+                 size_t(0));
+        QCOMPARE(NodePlaces({{"aten.sin", 4}}).of(*graph, mm1).steps, size_t(0));
+        QCOMPARE(NodePlaces({{"aten.mm", 4}}).of(*graph, mm1).index, size_t(1));
+    }
+
     void oddNumbers() {
         CostGraph g;
         const LoadedCosts loaded = load("trace_odd_numbers.json");
@@ -240,6 +256,27 @@ private slots:
         QVERIFY2(contains(hex.message("cut-trace"), "line 3, column 69") &&
                      contains(hex.message("cut-trace"), "a value was expected"),
                  hex.message("cut-trace").c_str());
+    }
+
+    /// Where a block of the file ends must not matter.
+    void anyBlockSize() {
+        for (const char* name :
+             {"trace_whole.json", "trace_odd_numbers.json", "trace_cut.json", "trace_hex.json"}) {
+            const std::string text = test::readAll(test::testDataPath(std::string("cost/") + name));
+            const auto whole_bytes = bytesOf(text);
+            const TraceEvents whole = std::move(readKineto(name, *whole_bytes, {})).value();
+            for (size_t block = 1; block < 200; block += block < 20 ? 1 : 13) {
+                const auto bytes = bytesOf(text);
+                const TraceEvents events = std::move(readKineto(name, *bytes, {}, block)).value();
+                QCOMPARE(events.events, whole.events);
+                QCOMPARE(events.work.size(), whole.work.size());
+                QCOMPARE(events.ranges.size(), whole.ranges.size());
+                QCOMPARE(events.texts.size(), whole.texts.size());
+                QCOMPARE(events.stopped_byte, whole.stopped_byte);
+                QCOMPARE(events.stopped_at.line, whole.stopped_at.line);
+                QCOMPARE(events.stopped_at.column, whole.stopped_at.column);
+            }
+        }
     }
 
     void cutGzip() {

@@ -156,6 +156,24 @@ private slots:
         QCOMPARE(lintLines(lines("y")), QStringList({"gathered-twice g1"}));
     }
 
+    /// A step without tangents in its inputs: five weights, then the same ones backwards.
+    void backwardIsKnownByItsOrder() {
+        Lines lines{{"x", ""}};
+        const auto use = [&](int p, const std::string& n) {
+            lines.push_back({"g" + n, "gather", {"p" + std::to_string(p)}, "0", 512});
+            lines.push_back({"w" + n, "wait", {"g" + n}, "0", 512});
+            lines.push_back({"m" + n, "aten.mm.default", {lines[lines.size() - 3].name, "w" + n}});
+        };
+        for (int i = 0; i < 5; ++i)
+            lines.push_back({"p" + std::to_string(i), ""});
+        for (int i = 0; i < 5; ++i)
+            use(i, std::to_string(i));
+        for (int i = 4; i >= 0; --i)
+            use(i, std::to_string(i) + "b");
+        lines.push_back({"out", "output", {"m0b"}});
+        QCOMPARE(lintLines(lines), QStringList({"gathered-again g4b"}));
+    }
+
     void reducedTwice() {
         const auto lines = [](const char* operation) {
             return Lines{{"a", ""},
