@@ -206,9 +206,9 @@ std::string summaryOf(const CompareOptions& options, const Outcome& outcome) {
     if (!outcome.search.is_null())
         text = fmt::format("{} variants tried, {}\n", outcome.rows.size(),
                            outcome.search["end"].get<std::string>());
-    if (limit >= 0 && best.peak_gathered_bytes > limit)
+    if (limit >= 0 && best.peak_held_bytes > limit)
         text += fmt::format("nothing keeps the memory limit of {}; the least is {}\n", formatBytes(limit),
-                            formatBytes(best.peak_gathered_bytes));
+                            formatBytes(best.peak_held_bytes));
     return text + fmt::format("best  {}\n", asOptions(best));
 }
 
@@ -321,7 +321,7 @@ int compareFile(const CompareOptions& options) {
         return kExitUnreadable;
     const bool over =
         options.limits.peak_bytes >= 0 &&
-        outcome.rows[static_cast<size_t>(outcome.best)].peak_gathered_bytes > options.limits.peak_bytes;
+        outcome.rows[static_cast<size_t>(outcome.best)].peak_held_bytes > options.limits.peak_bytes;
     return over ? kExitFindings : kExitDone;
 }
 
@@ -336,7 +336,8 @@ int runCompare(const QStringList& arguments) {
     parser.addOptions({
         {"schedulers", "Which schedulers: all (the default) or names with commas between.", "NAMES"},
         {"search", "Search schedulers and settings for the shortest step."},
-        {"memory-limit", "Gathered bytes alive at once that the best may take.", "MIB"},
+        {"memory-limit",
+         "Bytes that communication may hold at once (gathered weights, gradients to scatter).", "MIB"},
         {"time-limit", "When the search ends with the best so far (60).", "SECONDS"},
         {"csv", "Write all rows as CSV to FILE, or to stdout for -.", "FILE"},
         {"ranks", "The files are of the ranks of one job: do they fit together? (default for several files)"},

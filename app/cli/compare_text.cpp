@@ -96,7 +96,7 @@ std::string compareTable(const std::vector<CompareRow>& rows, const Settings& ba
             for (const std::string& cell :
                  {fmt::format("{}/{}", row.hidden, row.candidates), formatTime(row.exposed_union_ns),
                   formatTime(row.exposed_sum_ns), formatTime(row.step_ns), formatTime(row.lower_bound_ns),
-                  formatPercent(row.gap(), true), formatBytes(row.peak_gathered_bytes),
+                  formatPercent(row.gap(), true), formatBytes(row.peak_held_bytes),
                   formatCount(static_cast<int64_t>(row.nodes_displaced)),
                   formatCount(static_cast<int64_t>(row.launches_moved)),
                   formatCount(static_cast<int64_t>(row.missing_costs)), millis(row.run_ms)})
@@ -108,7 +108,7 @@ std::string compareTable(const std::vector<CompareRow>& rows, const Settings& ba
 
 std::string compareCsv(const std::vector<CompareRow>& rows, const Settings& base, int best) {
     CsvTable table({"scheduler", "settings", "best", "hidden", "candidates", "exposed_union_ns",
-                    "exposed_sum_ns", "step_ns", "lower_bound_ns", "gap", "peak_gathered_bytes", "nodes",
+                    "exposed_sum_ns", "step_ns", "lower_bound_ns", "gap", "peak_held_bytes", "nodes",
                     "nodes_displaced", "launches_moved", "missing_costs", "problems", "run_ms", "error"});
     for (size_t i = 0; i < rows.size(); ++i) {
         const CompareRow& row = rows[i];
@@ -120,7 +120,7 @@ std::string compareCsv(const std::vector<CompareRow>& rows, const Settings& base
         for (const int64_t value :
              {row.exposed_union_ns, row.exposed_sum_ns, row.step_ns, row.lower_bound_ns})
             table.number(value);
-        table.number(row.gap()).number(row.peak_gathered_bytes);
+        table.number(row.gap()).number(row.peak_held_bytes);
         for (const size_t value :
              {row.nodes, row.nodes_displaced, row.launches_moved, row.missing_costs, row.problems})
             table.number(static_cast<int64_t>(value));
@@ -146,7 +146,7 @@ Json compareJson(const std::vector<CompareRow>& rows, const Settings& base, int 
                        {"exposed_sum_ns", row.exposed_sum_ns},
                        {"step_ns", row.step_ns},
                        {"lower_bound_ns", row.lower_bound_ns},
-                       {"peak_gathered_bytes", row.peak_gathered_bytes},
+                       {"peak_held_bytes", row.peak_held_bytes},
                        {"nodes", row.nodes},
                        {"nodes_displaced", row.nodes_displaced},
                        {"launches_moved", row.launches_moved},

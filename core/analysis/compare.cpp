@@ -24,7 +24,7 @@ CompareRow rowOf(const Program& program, const AnalysisRequest& request) {
     row.exposed_union_ns = program.timeline->exposed_ns;
     row.exposed_sum_ns = exposedSum(*program.timeline);
     row.step_ns = program.timeline->step_ns;
-    row.peak_gathered_bytes = program.timeline->peak_gathered_bytes;
+    row.peak_held_bytes = program.timeline->peak_held_bytes;
     row.missing_costs = program.costs->count(Provenance::Missing);
     row.run_ms = program.schedule->run_ms;
     return row;
@@ -255,13 +255,13 @@ bool betterRow(const CompareRow& a, const CompareRow& b, int64_t limit_bytes) {
     if (a.error || b.error)
         return !a.error && b.error;
     const auto fits = [&](const CompareRow& row) {
-        return limit_bytes < 0 || row.peak_gathered_bytes <= limit_bytes;
+        return limit_bytes < 0 || row.peak_held_bytes <= limit_bytes;
     };
     if (fits(a) != fits(b))
         return fits(a);
     const auto key = [&](const CompareRow& row) {
-        return fits(row) ? std::pair(row.step_ns, row.peak_gathered_bytes)
-                         : std::pair(row.peak_gathered_bytes, row.step_ns);
+        return fits(row) ? std::pair(row.step_ns, row.peak_held_bytes)
+                         : std::pair(row.peak_held_bytes, row.step_ns);
     };
     return key(a) < key(b);
 }

@@ -15,12 +15,12 @@ struct CompareRow {
     size_t hidden = 0;         ///< verdicts of the scheduler
     size_t launches_moved = 0; ///< decisions whose target is another place
     size_t nodes = 0;
-    size_t nodes_displaced = 0;      ///< see nodesDisplaced()
-    int64_t exposed_union_ns = 0;    ///< the compute stream stands still for communication
-    int64_t exposed_sum_ns = 0;      ///< see exposedSum(); never below the union
-    int64_t step_ns = 0;             ///< simulated
-    int64_t lower_bound_ns = 0;      ///< of this variant's graph: buckets change it
-    int64_t peak_gathered_bytes = 0; ///< as simulated
+    size_t nodes_displaced = 0;   ///< see nodesDisplaced()
+    int64_t exposed_union_ns = 0; ///< the compute stream stands still for communication
+    int64_t exposed_sum_ns = 0;   ///< see exposedSum(); never below the union
+    int64_t step_ns = 0;          ///< simulated
+    int64_t lower_bound_ns = 0;   ///< of this variant's graph: buckets change it
+    int64_t peak_held_bytes = 0;  ///< Timeline::peak_held_bytes: what two-sided's budget limits
     size_t missing_costs = 0;
     size_t problems = 0;        ///< diagnostics above info
     double run_ms = 0;          ///< wall time of the scheduler
@@ -69,7 +69,7 @@ std::vector<CompareRow> compareVariants(const AnalyseFunction& analyse,
                                         const std::vector<AnalysisRequest>& variants, const JobContext& job,
                                         const RowFunction& made = {});
 
-/// True if `a` is the better of two: without error, within `limit_bytes` of gathered bytes (< 0 = no limit),
+/// True if `a` is the better of two: without error, within `limit_bytes` of held bytes (< 0 = no limit),
 /// then the shorter step, then the lower peak. Where neither keeps the limit, the lower peak comes first.
 bool betterRow(const CompareRow& a, const CompareRow& b, int64_t limit_bytes);
 

@@ -146,7 +146,7 @@ public:
 private:
     bool stopped() const { return deadline_.token().stop_requested(); }
     bool fits(const CompareRow& row) const {
-        return limits_.peak_bytes < 0 || row.peak_gathered_bytes <= limits_.peak_bytes;
+        return limits_.peak_bytes < 0 || row.peak_held_bytes <= limits_.peak_bytes;
     }
 
     /// With the memory limit itself among the values of the settings that are limits.

@@ -6,7 +6,7 @@
 namespace gs {
 
 struct SearchLimits {
-    int64_t peak_bytes = -1; ///< of gathered bytes alive at once; < 0 = no limit
+    int64_t peak_bytes = -1; ///< limit on CompareRow::peak_held_bytes; < 0 = no limit
     double seconds = 60;     ///< then the best so far is the result
 };
 

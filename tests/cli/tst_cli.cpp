@@ -326,7 +326,7 @@ private slots:
         QVERIFY(json.at("search").at("within_limit") == true);
         int64_t best = -1, least = -1;
         for (const Json& row : json.at("rows")) {
-            if (row.at("peak_gathered_bytes") > 75 * 1024 * 1024)
+            if (row.at("peak_held_bytes") > 75 * 1024 * 1024)
                 continue;
             const int64_t step = row.at("step_ns");
             least = least < 0 ? step : std::min(least, step);

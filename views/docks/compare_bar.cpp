@@ -86,7 +86,8 @@ QWidget* CompareBar::makeLimits() {
     memory_->setSuffix(tr(" MiB"));
     memory_->setGroupSeparatorShown(true);
     memory_->setValue(QSettings().value(kMemoryKey, 0).toInt());
-    memory_->setToolTip(tr("Gathered bytes alive at once; 0 = no limit"));
+    memory_->setToolTip(tr(
+        "Bytes that communication may hold at once: gathered weights, gradients to scatter; 0 = no limit"));
     time_ = new QSpinBox(row);
     time_->setRange(1, 86'400);
     time_->setSuffix(tr(" s"));

@@ -197,7 +197,7 @@ void CompareView::setCompare(const CompareStatePtr& state) {
         words = tr("%1, step %2 (%3 over its bound), peak %4")
                     .arg(model_->label(*best), time(best->row.step_ns),
                          QString::fromStdString(formatPercent(best->row.gap(), true)),
-                         QString::fromStdString(formatBytes(best->row.peak_gathered_bytes)));
+                         QString::fromStdString(formatBytes(best->row.peak_held_bytes)));
     bar_->setState(*state, words);
     bar_->setOpen(!state->entries.empty() && state->job == CompareState::Job::None);
     updateDiff();

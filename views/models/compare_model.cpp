@@ -98,7 +98,7 @@ void CompareModel::measure() {
     const CompareEntry* best = nullptr;
     for (const CompareEntryPtr& entry : state_->entries) {
         longest_ns_ = std::max(longest_ns_, entry->row.step_ns);
-        highest_bytes_ = std::max(highest_bytes_, entry->row.peak_gathered_bytes);
+        highest_bytes_ = std::max(highest_bytes_, entry->row.peak_held_bytes);
         if (!entry->row.error && (!best || betterRow(entry->row, best->row, limit)))
             best = entry.get();
     }
@@ -190,8 +190,7 @@ QString CompareModel::display(const CompareEntry& entry, int column) const {
         return percent(row.gap());
     case Peak: // bytes as if they were ns: the same thousands
         return text(formatMicros(
-                   std::llround(static_cast<double>(row.peak_gathered_bytes) * 1000 / (1024 * 1024)),
-                   decimals)) +
+                   std::llround(static_cast<double>(row.peak_held_bytes) * 1000 / (1024 * 1024)), decimals)) +
                QStringLiteral(" MiB");
     case Displaced:
         return count(row.nodes_displaced);
@@ -233,7 +232,7 @@ QVariant CompareModel::sortValue(const CompareEntry& entry, int column) const {
     case Gap:
         return row.gap();
     case Peak:
-        return static_cast<double>(row.peak_gathered_bytes);
+        return static_cast<double>(row.peak_held_bytes);
     case Displaced:
         return static_cast<double>(row.nodes_displaced);
     case Moved:
@@ -334,7 +333,8 @@ QVariant CompareModel::headerData(int section, Qt::Orientation orientation, int 
         {QT_TR_NOOP("step"), QT_TR_NOOP("Simulated step; the bar shows lower bound and what is above it")},
         {QT_TR_NOOP("change"), QT_TR_NOOP("Step against the baseline's")},
         {QT_TR_NOOP("over bound"), QT_TR_NOOP("Step over the lower bound: no order can be at less than 0 %")},
-        {QT_TR_NOOP("peak"), QT_TR_NOOP("Most gathered bytes alive at once")},
+        {QT_TR_NOOP("peak"), QT_TR_NOOP("Most bytes that communication holds at once: gathered weights, and "
+                                        "gradients until they are scattered")},
         {QT_TR_NOOP("displaced"),
          QT_TR_NOOP("Nodes that must be taken out of program order and put elsewhere to get this order")},
         {QT_TR_NOOP("moved"), QT_TR_NOOP("Launches at another place")},

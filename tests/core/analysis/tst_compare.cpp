@@ -217,7 +217,7 @@ void TestCompare::betterRowOrder() {
     const auto row = [](int64_t step, int64_t peak) {
         CompareRow made;
         made.step_ns = step;
-        made.peak_gathered_bytes = peak;
+        made.peak_held_bytes = peak;
         return made;
     };
     QVERIFY(betterRow(row(10, 900), row(11, 100), -1)); // without a limit only time counts

@@ -17,7 +17,7 @@ AnalysisRequest sample() {
 
 bool same(const CompareRow& a, const CompareRow& b) {
     return variantKey(a.request) == variantKey(b.request) && a.request.settings == b.request.settings &&
-           a.step_ns == b.step_ns && a.peak_gathered_bytes == b.peak_gathered_bytes &&
+           a.step_ns == b.step_ns && a.peak_held_bytes == b.peak_held_bytes &&
            a.exposed_sum_ns == b.exposed_sum_ns && a.nodes_displaced == b.nodes_displaced;
 }
 
@@ -70,10 +70,10 @@ void TestSearch::bestIsTheBestOfTheRows() {
 
 void TestSearch::memoryLimitIsKept() {
     const SearchResult free = searchSettings(test::analyseFunction(), sample(), {}, {});
-    int64_t least = free.rows.front().peak_gathered_bytes, most = least;
+    int64_t least = free.rows.front().peak_held_bytes, most = least;
     for (const CompareRow& row : free.rows) {
-        least = std::min(least, row.peak_gathered_bytes);
-        most = std::max(most, row.peak_gathered_bytes);
+        least = std::min(least, row.peak_held_bytes);
+        most = std::max(most, row.peak_held_bytes);
     }
     QVERIFY(least < most);
     SearchLimits limits;
@@ -81,9 +81,9 @@ void TestSearch::memoryLimitIsKept() {
     const SearchResult result = searchSettings(test::analyseFunction(), sample(), limits, {});
     QVERIFY(result.within_limit);
     const CompareRow& best = result.rows[size_t(result.best)];
-    QVERIFY(best.peak_gathered_bytes <= limits.peak_bytes);
+    QVERIFY(best.peak_held_bytes <= limits.peak_bytes);
     for (const CompareRow& row : result.rows)
-        QVERIFY(row.peak_gathered_bytes > limits.peak_bytes || row.step_ns >= best.step_ns);
+        QVERIFY(row.peak_held_bytes > limits.peak_bytes || row.step_ns >= best.step_ns);
 }
 
 void TestSearch::impossibleLimitSaysSo() {
@@ -93,7 +93,7 @@ void TestSearch::impossibleLimitSaysSo() {
     QVERIFY(!result.within_limit);
     QVERIFY(result.best >= 0);
     for (const CompareRow& row : result.rows)
-        QVERIFY(row.peak_gathered_bytes >= result.rows[size_t(result.best)].peak_gathered_bytes);
+        QVERIFY(row.peak_held_bytes >= result.rows[size_t(result.best)].peak_held_bytes);
 }
 
 void TestSearch::bestIsReproducedByItsRequest() {

@@ -21,7 +21,7 @@ inline CompareEntryPtr entry(uint64_t id, const char* scheduler, int64_t step_us
     made.row.lower_bound_ns = 44'000'000;
     made.row.exposed_union_ns = made.row.step_ns - 42'000'000;
     made.row.exposed_sum_ns = made.row.exposed_union_ns * 5 / 4;
-    made.row.peak_gathered_bytes = peak_mib * 1024 * 1024;
+    made.row.peak_held_bytes = peak_mib * 1024 * 1024;
     made.row.nodes = 4900;
     made.row.nodes_displaced = static_cast<size_t>(id * 211);
     made.row.run_ms = static_cast<double>(id) * 1.25;
