@@ -3,6 +3,7 @@
 #include "views/theme.h"
 
 #include <QPainter>
+#include <QPainterPath>
 #include <QtMath>
 #include <algorithm>
 
