@@ -75,6 +75,7 @@ void LintContext::forEachUser(const Collective& item, Visit visit) const {
                 visit(user);
         }
     };
+    after(item.launch); // level scheduler: a buffer goes by the name of the launch that writes it
     if (const Arg* buffer = graph.kwarg(item.launch, "out"); buffer && buffer->node() != kNoNode)
         after(buffer->node());
     for (const uint8_t position : graph.target(item.launch).traits.mutated_args) {
@@ -91,10 +92,16 @@ NodeId LintContext::lastUse(const Collective& item) const {
 }
 
 NodeId LintContext::firstConsumer(const Collective& item) const {
+    const auto silent = [&](NodeId user) {
+        const NodeKind kind = graph.node(user).kind;
+        return kind == NodeKind::Wait || kind == NodeKind::Free || kind == NodeKind::Barrier;
+    };
     NodeId first = kNoNode;
     forEachUser(item, [&](NodeId user) {
         const NodeKind kind = graph.node(user).kind;
-        if (kind != NodeKind::Wait && kind != NodeKind::Free && kind != NodeKind::Barrier)
+        const auto users = graph.users(user);
+        const bool passes_on = kind == NodeKind::View || kind == NodeKind::Unpack;
+        if (!silent(user) && !(passes_on && std::all_of(users.begin(), users.end(), silent)))
             first = std::min(first, user);
     });
     return first;

@@ -7,6 +7,7 @@
 #include "support/random_graph.h"
 #include "support/test_data.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 #include <algorithm>
 #include <fmt/format.h>
