@@ -58,7 +58,8 @@ Selection resolveSelection(const Selection& wanted, const Analysis* analysis) {
     return {};
 }
 
-Document::Document(AnalyseFunction analyse, QObject* parent) : QObject(parent), runner_(std::move(analyse)) {
+Document::Document(AnalyseFunction analyse, QObject* parent)
+    : QObject(parent), runner_(std::move(analyse)), compare_(makeAnalyseFunction) {
     timer_.setSingleShot(true);
     connect(&timer_, &QTimer::timeout, this, &Document::startNow);
     connect(&runner_, &JobRunner::progressed, this, &Document::progressed);
@@ -100,6 +101,7 @@ void Document::close() {
     wanted_ = {};
     announce();
     emit snapshotChanged(snapshot_);
+    compare_.show(snapshot_);
     updateSelection();
 }
 
@@ -143,6 +145,19 @@ void Document::removeCostFile(const QString& path) {
     AnalysisRequest after = request_;
     std::erase(after.cost_files, path.toStdString());
     push(tr("Remove %1").arg(QFileInfo(path).fileName()), std::move(after), {});
+}
+
+void Document::addRankFiles(const QStringList& paths) {
+    AnalysisRequest after = request_;
+    for (const QString& path : paths) {
+        std::erase(after.rank_files, path.toStdString());
+        after.rank_files.push_back(path.toStdString());
+    }
+    if (paths.isEmpty())
+        after.rank_files.clear();
+    push(paths.isEmpty() ? tr("Remove ranks")
+                         : tr("Compare with %n rank file(s)", nullptr, static_cast<int>(paths.size())),
+         std::move(after), {});
 }
 
 void Document::addEdit(const Edit& edit) {
@@ -222,6 +237,7 @@ void Document::take(const AnalysisPtr& analysis) {
         schedule();
     announce();
     emit snapshotChanged(snapshot_);
+    compare_.show(snapshot_);
     updateSelection();
 }
 

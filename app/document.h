@@ -2,6 +2,7 @@
 // analysis happens in the job runner.
 #pragma once
 
+#include "app/compare_jobs.h"
 #include "app/job_runner.h"
 #include "views/view.h"
 
@@ -25,6 +26,8 @@ public:
     const AnalysisRequest& request() const { return request_; }
     const Selection& selection() const { return selection_; }
     QUndoStack* undoStack() { return &undo_; }
+    /// Everything tried on the open graph, and its jobs.
+    CompareJobs& compare() { return compare_; }
     /// The request of a graph that is being opened; null when none is.
     const AnalysisRequest* opening() const { return opening_ ? &*opening_ : nullptr; }
     /// The request whose opening failed last, until another one is opened; null when none did.
@@ -46,6 +49,7 @@ public:
     void editCost(const QString& key, qint64 ns); ///< ns < 0 removes the edit
     void addCostFile(const QString& path);
     void removeCostFile(const QString& path);
+    void addRankFiles(const QStringList& paths); ///< of other ranks, to compare with; an empty list: none
     void addEdit(const Edit& edit); ///< moves of one node that follow each other closely are one undo step
     void removeEdits(const QString& node); ///< what was done by hand to a node; an empty name: everything
     /// Another request as a whole; `text` names the undo step.
@@ -78,6 +82,7 @@ private:
     void updateSelection();
 
     JobRunner runner_;
+    CompareJobs compare_;
     QUndoStack undo_;
     QTimer timer_;
     QElapsedTimer since_start_;

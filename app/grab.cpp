@@ -73,6 +73,7 @@ public:
 
 private:
     bool openGraph(MainWindow& window, const QString& graph);
+    CompareStatePtr compareAll(MainWindow& window);
     void grabGraph(MainWindow& window, const QString& name);
     void grabStates(MainWindow& window);
     void settle(const std::vector<View*>& views);
@@ -119,6 +120,20 @@ bool Grabber::openGraph(MainWindow& window, const QString& graph) {
     return false;
 }
 
+/// Every scheduler as a row; program order and what is shown are pinned.
+CompareStatePtr Grabber::compareAll(MainWindow& window) {
+    using Kind = CompareCommand::Kind;
+    CompareJobs& compare = window.document().compare();
+    compare.setAnalyseFactory(withoutTimes);
+    compare.command({Kind::RunAll, 0, {}});
+    const auto idle = [&] { return !compare.busy(); };
+    waitFor(idle, kOpenTimeoutMs);
+    compare.command({Kind::PinA, compare.state()->baseline, {}});
+    compare.command({Kind::PinB, compare.state()->current, {}});
+    waitFor(idle, kOpenTimeoutMs);
+    return compare.state();
+}
+
 /// The gather that stalls the step longest after scheduling, else the middle one of those that moved, else
 /// the first.
 Selection Grabber::choose(const Analysis& analysis) {
@@ -149,6 +164,7 @@ void Grabber::grabGraph(MainWindow& window, const QString& name) {
     window.document().select(selection);
     settle(window.workspace().views());
     save(window, name + QStringLiteral("-window"));
+    const CompareStatePtr compared = compareAll(window);
     for (const ViewInfo& info : viewRegistry()) {
         const std::unique_ptr<View> view(info.create(nullptr));
         view->resize(info.place == DockPlace::Bottom ? QSize(line_.size.width(), kViewSize.height())
@@ -158,6 +174,7 @@ void Grabber::grabGraph(MainWindow& window, const QString& name) {
         palette.setColor(QPalette::Window, Theme::current().panel);
         view->setPalette(palette);
         view->setSnapshot(snapshot);
+        view->setCompare(compared);
         view->setSelection(selection);
         view->show();
         settle({view.get()});

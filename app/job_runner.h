@@ -12,9 +12,7 @@
 
 namespace gs {
 
-/// The core's entry, as the window uses it. Called from one worker thread, never twice at once.
-using AnalyseFunction = std::function<Result<AnalysisPtr>(const AnalysisRequest&, const JobContext&)>;
-/// The real one: an Analyser with its cache.
+/// An Analyser with its cache. Called from one worker thread, never twice at once.
 AnalyseFunction makeAnalyseFunction();
 
 class JobRunner : public QObject {

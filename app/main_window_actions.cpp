@@ -164,6 +164,11 @@ void MainWindow::buildSettingMenu(QMenu* menu) {
     for (const auto& [id, text] : popups)
         addCommand(menu, QStringLiteral("set-") + QLatin1String(id), text, {},
                    [this, id = QString::fromLatin1(id)] { header_->openPopup(id); });
+    menu->addSeparator();
+    addCommand(menu, QStringLiteral("run-all"), tr("&Run all schedulers"), {}, [this] {
+        workspace_->show(QStringLiteral("compare"));
+        document_.compare().command({CompareCommand::Kind::RunAll, 0, {}});
+    });
 }
 
 void MainWindow::buildHelpMenu(QMenu* menu) {

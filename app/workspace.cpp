@@ -39,9 +39,11 @@ void Workspace::addView(const ViewInfo& info) {
     connect(view, &View::selectionRequested, this, &Workspace::selectionRequested);
     connect(view, &View::settingRequested, this, &Workspace::settingRequested);
     connect(view, &View::costEditRequested, this, &Workspace::costEditRequested);
+    connect(view, &View::compareRequested, this, &Workspace::compareRequested);
     connect(view, &View::editRequested, this, &Workspace::editRequested);
     connect(view, &View::editRemovalRequested, this, &Workspace::editRemovalRequested);
     connect(view, &View::requestRequested, this, &Workspace::requestRequested);
+    connect(view, &View::rankFilesRequested, this, &Workspace::rankFilesRequested);
     auto* dock = new PanelDock(id, viewTitle(info), view, this);
     // Deferred: among the docks' own changes of place the tabs are not settled yet.
     const auto later = [this] { QTimer::singleShot(0, this, &Workspace::updateTabs); };
@@ -174,6 +176,11 @@ void Workspace::setSnapshot(const SnapshotPtr& snapshot) {
 void Workspace::setSelection(const Selection& selection) {
     for (View* view : views_)
         view->setSelection(selection);
+}
+
+void Workspace::setCompare(const CompareStatePtr& state) {
+    for (View* view : views_)
+        view->setCompare(state);
 }
 
 View* Workspace::view(const QString& id) const {

@@ -18,6 +18,7 @@ public:
 
     void setSnapshot(const SnapshotPtr& snapshot);
     void setSelection(const Selection& selection);
+    void setCompare(const CompareStatePtr& state);
 
     const std::vector<View*>& views() const { return views_; }
     /// Null if there is no such view.
@@ -35,9 +36,11 @@ signals:
     void selectionRequested(const gs::Selection& selection);
     void settingRequested(const QString& name, const QString& value);
     void costEditRequested(const QString& key, qint64 ns);
+    void compareRequested(const gs::CompareCommand& command);
     void editRequested(const gs::Edit& edit);
     void editRemovalRequested(const QString& node);
     void requestRequested(const gs::AnalysisRequest& request, const QString& text);
+    void rankFilesRequested(const QStringList& paths);
 
 protected:
     void showEvent(QShowEvent* event) override;

@@ -1,11 +1,14 @@
 #include "views/registry.h"
 
+#include "views/docks/compare_view.h"
 #include "views/docks/costs_view.h"
 #include "views/docks/diagnostics_view.h"
 #include "views/docks/gathers_view.h"
+#include "views/docks/ranks_view.h"
 #include "views/docks/settings_view.h"
 #include "views/docks/why_view.h"
 #include "views/graph/graph_view.h"
+#include "views/step/step_view.h"
 #include "views/timeline/timeline_view.h"
 
 #include <QCoreApplication>
@@ -26,10 +29,13 @@ std::span<const ViewInfo> viewRegistry() {
         {"gathers", QT_TRANSLATE_NOOP("Views", "Gathers"), DockPlace::Left, make<GathersView>},
         {"costs", QT_TRANSLATE_NOOP("Views", "Costs"), DockPlace::Left, make<CostsView>},
         {"settings", QT_TRANSLATE_NOOP("Views", "Settings"), DockPlace::Left, make<SettingsView>},
+        {"ranks", QT_TRANSLATE_NOOP("Views", "Ranks"), DockPlace::Left, make<RanksView>},
         {"diagnostics", QT_TRANSLATE_NOOP("Views", "Diagnostics"), DockPlace::Left, make<DiagnosticsView>},
         {"why", QT_TRANSLATE_NOOP("Views", "Why"), DockPlace::Middle, make<WhyView>},
         {"graph", QT_TRANSLATE_NOOP("Views", "Graph"), DockPlace::Right, make<GraphView>},
         {"timeline", QT_TRANSLATE_NOOP("Views", "Timeline"), DockPlace::Bottom, make<TimelineView>},
+        {"compare", QT_TRANSLATE_NOOP("Views", "Compare"), DockPlace::Bottom, make<CompareView>},
+        {"step", QT_TRANSLATE_NOOP("Views", "Step through"), DockPlace::Bottom, make<StepView>},
     };
     return kViews;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "views/compare_state.h"
 
 #include <QString>
 #include <QWidget>
@@ -40,6 +41,9 @@ public:
         selectionChanged();
     }
 
+    /// All variants tried on the open graph. Only the comparison shows them.
+    virtual void setCompare(const CompareStatePtr& state) { static_cast<void>(state); }
+
     /// Work for what is to be shown still runs in the background; pictures of the view wait for it.
     virtual bool busy() const { return false; }
 
@@ -50,10 +54,14 @@ signals:
     void settingRequested(const QString& name, const QString& value);
     /// The user edited a cost: StructuralKey and ns; ns < 0 removes the edit.
     void costEditRequested(const QString& key, qint64 ns);
+    /// The user asked for something of the comparison.
+    void compareRequested(const gs::CompareCommand& command);
     /// The user moved, pinned, forbade or bucketed something by hand.
     void editRequested(const gs::Edit& edit);
     /// The user took back what was done by hand to a node; an empty name: everything.
     void editRemovalRequested(const QString& node);
+    /// The user wants to compare with the files of other ranks; an empty list: with none any more.
+    void rankFilesRequested(const QStringList& paths);
     /// The user chose another request as a whole (a counterfactual, a row of Compare). `text` names the undo
     /// step.
     void requestRequested(const gs::AnalysisRequest& request, const QString& text);

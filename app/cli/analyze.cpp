@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
+#include "app/cli/progress.h"
 #include "app/cli/summary.h"
 #include "export/analysis_json.h"
 #include "export/exporter.h"
@@ -12,16 +13,6 @@
 namespace gs {
 
 namespace {
-
-/// Progress on stderr, one line that is rewritten.
-class StderrProgress : public ProgressSink {
-public:
-    void report(std::string_view stage, double fraction) override {
-        fmt::print(stderr, "\r\x1b[K{:3.0f} % {}", fraction * 100, stage);
-        if (fraction >= 1.0)
-            fmt::print(stderr, "\r\x1b[K");
-    }
-};
 
 /// Document 000's log lines, then the time of each stage.
 void printVerbose(const Analysis& analysis) {

@@ -8,7 +8,9 @@ namespace gs {
 
 /// `arguments` begin with the subcommand's name. Each returns the exit code.
 int runAnalyze(const QStringList& arguments);
+int runCompare(const QStringList& arguments);
 int runExport(const QStringList& arguments);
+int runLint(const QStringList& arguments);
 int runList(const QStringList& arguments);
 
 /// Parses, handles --help; returns an exit code if the program is done (help, usage error), else -1. Reports

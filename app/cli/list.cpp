@@ -6,8 +6,12 @@
 #include "cost/cost_sources.h"
 #include "cost/device_presets.h"
 #include "export/exporter.h"
+#include "import/importer.h"
+#include "passes/lint/lint.h"
 #include "schedule/scheduler.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -51,38 +55,49 @@ void listReaders() {
         fmt::print("{:18} {}\n", reader.name, reader.title);
 }
 
+void listChecks() {
+    for (const LintCheck& check : lintChecks())
+        fmt::print("{:10} {}\n{:10} codes: {}\n", check.name, check.meaning, "", check.codes);
+}
+
 void listExports() {
     for (const Exporter& exporter : exporters())
         fmt::print("{:18} {} (.{})\n", exporter.name, exporter.title, exporter.extension);
 }
 
-/// The graphs of a file with node and collective counts.
+std::string orDash(const std::string& text) {
+    return text.empty() ? "-" : text;
+}
+
+/// The graphs of a file or folder with what one can choose them by, and what lies beside them.
 int listFile(const std::string& path) {
     Diagnostics diagnostics;
-    const Result<ImportedGraph> first = importGraph(path, -1, -1, diagnostics, {});
-    if (!first) {
-        printError(first.error());
-        return exitCodeFor(first.error());
+    const Result<GraphList> list = listGraphs(path, diagnostics);
+    if (!list) {
+        printError(list.error());
+        return exitCodeFor(list.error());
     }
-    fmt::print("{}: {} graph(s), read as {}\n", path, first->entries.size(), first->reader);
-    for (size_t i = 0; i < first->entries.size(); ++i) {
-        const GraphEntry& entry = first->entries[i];
-        Diagnostics ignored;
-        const Result<ImportedGraph> graph = importGraph(path, static_cast<int>(i), -1, ignored, {});
-        const std::string rank = entry.rank < 0 ? std::string() : fmt::format(" rank {}", entry.rank);
-        if (!graph) {
-            fmt::print("{:4} {}{} line {}: {}\n", i, entry.name, rank, entry.line, graph.error().message);
-            continue;
-        }
-        const CollectiveTable collectives(*graph->graph);
-        size_t gathers = 0;
-        for (const Collective& item : collectives.all())
-            gathers += item.isGather() ? 1 : 0;
-        fmt::print("{:4}{} {}{} line {}: {} nodes, {} collectives, {} gathers ({} of weights)\n", i,
-                   i == first->chosen ? "*" : " ", entry.name, rank, entry.line,
-                   formatCount(static_cast<int64_t>(graph->graph->size())), collectives.size(), gathers,
-                   collectives.weightGatherCount());
+    fmt::print("{}: {} graph(s)\n", path, list->graphs.size());
+    size_t width = 5;
+    for (const GraphEntry& entry : list->graphs)
+        width = std::max(width, std::min<size_t>(entry.name.size(), 60));
+    fmt::print("{:>5} {:{}} {:>4} {:8} {:>8} {:>11} {:>7}  {:16} {}\n", "graph", "stage", width, "rank",
+               "compile", "nodes", "collectives", "gathers", "reader", "where");
+    for (size_t i = 0; i < list->graphs.size(); ++i) {
+        const GraphEntry& entry = list->graphs[i];
+        const std::string file =
+            entry.file.empty() ? "" : std::filesystem::path(entry.file).filename().string() + " ";
+        fmt::print("{:4}{} {:{}} {:>4} {:8} {:>8} {:>11} {:>7}  {:16} {}line {}\n", i,
+                   i == list->preferred ? "*" : " ", entry.name, width,
+                   entry.rank < 0 ? "-" : std::to_string(entry.rank), orDash(entry.compile_id),
+                   formatCount(static_cast<int64_t>(entry.nodes)), entry.collectives, entry.gathers,
+                   list->readers[i], file, entry.line);
     }
+    for (const Companion& item : list->companions)
+        fmt::print("beside: {}{}{}: {}{}\n", item.what,
+                   item.compile_id.empty() ? "" : fmt::format(" of [{}]", item.compile_id),
+                   item.rank < 0 ? "" : fmt::format(", rank {}", item.rank), item.file,
+                   item.line == 0 ? "" : fmt::format(" line {}", item.line));
     printDiagnostics(diagnostics, Severity::Warning);
     return diagnostics.hasErrors() ? kExitUnreadable : kExitDone;
 }
@@ -91,17 +106,18 @@ struct Topic {
     const char* name;
     void (*print)();
 };
-constexpr Topic kTopics[] = {{"schedulers", listSchedulers},    {"settings", listSettings},
-                             {"cost-sources", listCostSources}, {"devices", listDevices},
-                             {"readers", listReaders},          {"exports", listExports}};
+constexpr Topic kTopics[] = {
+    {"schedulers", listSchedulers}, {"settings", listSettings}, {"cost-sources", listCostSources},
+    {"devices", listDevices},       {"readers", listReaders},   {"exports", listExports},
+    {"checks", listChecks}};
 
 } // namespace
 
 int runList(const QStringList& arguments) {
     QCommandLineParser parser;
-    parser.setApplicationDescription("Lists the graphs in a file, or one of: schedulers, settings, "
-                                     "cost-sources, devices, readers, exports.");
-    parser.addPositionalArgument("WHAT", "A file, or one of the words above.");
+    parser.setApplicationDescription("Lists the graphs in a file or folder, or one of: schedulers, settings, "
+                                     "cost-sources, devices, readers, exports, checks.");
+    parser.addPositionalArgument("WHAT", "A file, a folder, or one of the words above.");
     if (const int code = parseArguments(parser, arguments, 1); code >= 0)
         return code;
     const QString what = parser.positionalArguments().first();

@@ -18,7 +18,9 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"analyze", "analyse graphs and show what is hidden and what is exposed", runAnalyze},
+    {"compare", "compare schedulers and settings, or search for the best", runCompare},
     {"export", "write a schedule, configuration, table or trace", runExport},
+    {"lint", "look for faults and waste in graphs", runLint},
     {"list", "list the graphs in a file, or schedulers, settings, devices, …", runList},
 };
 

@@ -19,7 +19,9 @@ void addCommonOptions(QCommandLineParser& parser) {
          "pin:NODE:ANCHOR, forbid:NODE, bucket:A,B,C (one alone: out of its bucket).",
          "EDIT"},
         {"graph", "Which graph of the file (`list FILE` numbers them).", "N"},
-        {"rank", "Which rank's graph, where a file holds several.", "R"},
+        {"rank", "Which rank's graph, where a file or folder holds several.", "R"},
+        {"stage", "Which stage's graph, by its name or a part of it (after_post_grad_graph).", "NAME"},
+        {"shapes", "A second file of the same graph that has shapes or modules the first one lacks.", "FILE"},
         {"json", "Write the analysis as JSON to FILE, or to stdout for -.", "FILE"},
         {"quiet", "No summary and no progress."},
         {{"v", "verbose"}, "The placement of every gather, as document 000's DEBUG lines."},
@@ -65,6 +67,8 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
         if (!ok || *slot < 0)
             return Error{"usage", fmt::format("--{} takes a whole number from 0", name), {}, ""};
     }
+    request.stage = parser.value("stage").toStdString();
+    request.shapes_file = parser.value("shapes").toStdString();
     options.json = parser.value("json");
     options.quiet = parser.isSet("quiet");
     options.verbose = parser.isSet("v");

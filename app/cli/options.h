@@ -7,7 +7,7 @@
 
 namespace gs {
 
-/// Adds --costs, --device, --scheduler, --set, --graph, --rank, --json, --quiet and -v.
+/// Adds --costs, --device, --scheduler, --set, --graph, --rank, --stage, --shapes, --json, --quiet and -v.
 void addCommonOptions(QCommandLineParser& parser);
 
 struct CommonOptions {

@@ -1,11 +1,13 @@
 #include "analysis/analysis.h"
 
+#include "analysis/merge_stage.h"
+#include "analysis/rank_files.h"
 #include "analysis/stage_cache.h"
 #include "cost/cost_sources.h"
-#include "passes/collective_lint.h"
+#include "passes/lint/lint.h"
 #include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
-#include "simulate/shared_links.h"
+#include "simulate/simulation_settings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +29,8 @@ std::string fileKey(const std::string& path) {
 }
 
 std::string importKey(const AnalysisRequest& request) {
-    return fmt::format("{}{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank);
+    return fmt::format("{}{}\n{}\n{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank,
+                       request.stage, request.shapes_file.empty() ? "" : fileKey(request.shapes_file));
 }
 
 /// The edits of buckets, or of places.
@@ -61,12 +64,12 @@ struct Passed {
     CollectiveTablePtr collectives_before;
     CollectiveTablePtr collectives_after;
     std::vector<PassReport> reports;
-    Diagnostics diagnostics; ///< of the launches and waits before
 };
 
 struct Priced {
     CostTablePtr before;
     CostTablePtr after;
+    CostChain chain; ///< for what is merged later
     Diagnostics diagnostics;
 };
 
@@ -75,9 +78,15 @@ struct Scheduled {
     SchedulePtr after;
 };
 
+struct Merged {
+    Program program;
+    PassReport report;
+};
+
 struct Simulated {
     TimelinePtr before;
     TimelinePtr after;
+    int64_t lower_bound_before_ns = 0;
     int64_t lower_bound_ns = 0;
     Diagnostics diagnostics;
 };
@@ -116,7 +125,8 @@ void reportMissing(const Program& program, const CostTable& costs, Diagnostics& 
 SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
     const auto begin = Clock::now();
     auto schedule = std::make_shared<Schedule>(info.run(input));
-    applyEdits(input, input.edits, *schedule);
+    if (schedule->buckets.empty()) // else once they are merged
+        applyEdits(input, input.edits, *schedule);
     schedule->run_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     return schedule;
 }
@@ -126,8 +136,11 @@ SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) 
 struct Analyser::Cache {
     StageCache<Imported> imported{2};
     StageCache<Passed> passed{8};
+    StageCache<Diagnostics> linted{8};
+    StageCache<RanksResult> ranks{2};
     StageCache<Priced> priced{8};
     StageCache<Scheduled> scheduled{16};
+    StageCache<Merged> merged{4};
     StageCache<Simulated> simulated{16};
 };
 
@@ -146,9 +159,15 @@ public:
             return status.error();
         if (const Status status = passes(); !status)
             return status.error();
+        if (const Status status = lintProgram(); !status)
+            return status.error();
+        if (const Status status = compareWithRanks(); !status)
+            return status.error();
         if (const Status status = price(); !status)
             return status.error();
         if (const Status status = schedule(); !status)
+            return status.error();
+        if (const Status status = merge(); !status)
             return status.error();
         if (const Status status = simulateBoth(); !status)
             return status.error();
@@ -187,7 +206,9 @@ private:
         auto item = stage(cache_.imported, "import", 0.0, importKey(request_), [&]() -> Result<Imported> {
             Imported made;
             Result<ImportedGraph> source =
-                importGraph(request_.graph_file, request_.graph_index, request_.rank, made.diagnostics, job_);
+                importGraph(request_.graph_file,
+                            {request_.graph_index, request_.rank, request_.stage, request_.shapes_file},
+                            made.diagnostics, job_);
             if (!source)
                 return source.error();
             made.source = std::move(source).value();
@@ -226,7 +247,6 @@ private:
                 bucket(bucketFsdp(made.after, request_.settings));
             made.collectives_before = made.collectives_after =
                 std::make_shared<CollectiveTable>(*made.before);
-            lintCollectives(*made.before, *made.collectives_before, made.diagnostics);
             if (made.after != made.before)
                 made.collectives_after = std::make_shared<CollectiveTable>(*made.after);
             return made;
@@ -242,7 +262,48 @@ private:
         out_->reports = passed.reports;
         for (const PassReport& report : passed.reports)
             out_->diagnostics.append(report.diagnostics);
-        out_->diagnostics.append(passed.diagnostics);
+        return Unit{};
+    }
+
+    /// Looks at the lowered graph only; no later stage depends on it.
+    Status lintProgram() {
+        const std::string key = fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Lint),
+                                            request_.settings.text(Setting::Device));
+        auto item = stage(cache_.linted, "lint", 0.55, key, [&]() -> Result<Diagnostics> {
+            Diagnostics found;
+            lint({*out_->before.graph, *out_->before.collectives, request_.settings,
+                  findDevicePreset(request_.settings.text(Setting::Device))},
+                 found);
+            return found;
+        });
+        if (!item)
+            return item.error();
+        out_->diagnostics.append(item.value()->value);
+        return Unit{};
+    }
+
+    /// A file that cannot be read is no reason to show nothing: the error goes where the ranks would be.
+    Status compareWithRanks() {
+        if (request_.rank_files.empty())
+            return Unit{};
+        std::vector<std::string> files{request_.graph_file};
+        std::string key = request_.settings.text(Setting::CommunicatingOps) + "\n" + fileKey(files.front());
+        for (const std::string& file : request_.rank_files) {
+            key += fileKey(file);
+            if (std::find(files.begin(), files.end(), file) == files.end())
+                files.push_back(file);
+        }
+        auto item = stage(cache_.ranks, "ranks", 0.57, key, [&]() -> Result<RanksResult> {
+            RanksResult made =
+                compareRankFiles(files, request_.settings.text(Setting::CommunicatingOps), job_);
+            if (job_.cancelled())
+                return cancelled();
+            return made;
+        });
+        if (!item)
+            return item.error();
+        out_->ranks = item.value()->value.comparison;
+        out_->ranks_error = item.value()->value.error;
         return Unit{};
     }
 
@@ -270,7 +331,7 @@ private:
                 priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
             if (out_->after.graph != out_->before.graph)
                 made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
-            reportMissing(out_->after, *made.after, made.diagnostics);
+            made.chain = std::move(chain).value();
             return made;
         });
         if (!item)
@@ -278,6 +339,7 @@ private:
         number_ = item.value()->number;
         out_->before.costs = item.value()->value.before;
         out_->after.costs = item.value()->value.after;
+        chain_ = item.value()->value.chain;
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }
@@ -290,9 +352,12 @@ private:
                 fmt::format("there is no scheduler \"{}\"", request_.settings.text(Setting::Scheduler)),
                 {},
                 "`gatherscope-cli list schedulers` names them all"};
-        const std::string key =
-            fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Schedule),
-                        editsKey(request_.edits, false));
+        std::string key = fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Schedule),
+                                      editsKey(request_.edits, false));
+        for (const Setting read : info->settings) { // some schedulers simulate
+            if (settingSpec(read).stage == Stage::Simulate)
+                key += request_.settings.text(read) + "\n";
+        }
         auto item = stage(cache_.scheduled, "schedule", 0.7, key, [&]() -> Result<Scheduled> {
             const auto input = [&](const Program& program) {
                 return ScheduleInput{*program.graph, *program.collectives, *program.costs, request_.settings,
@@ -308,6 +373,25 @@ private:
         number_ = item.value()->number;
         out_->before.schedule = item.value()->value.before;
         out_->after.schedule = item.value()->value.after;
+        return Unit{};
+    }
+
+    /// Buckets that the scheduler decided become nodes.
+    Status merge() {
+        if (!out_->after.schedule->buckets.empty()) {
+            const std::string key = fmt::format("{}", number_);
+            auto item = stage(cache_.merged, "merge", 0.8, key, [&]() -> Result<Merged> {
+                Merged made;
+                made.program = mergeBuckets(out_->after, request_, chain_, job_, made.report);
+                return made;
+            });
+            if (!item)
+                return item.error();
+            number_ = item.value()->number;
+            out_->after = item.value()->value.program;
+            out_->reports.push_back(item.value()->value.report);
+        }
+        reportMissing(out_->after, *out_->after.costs, out_->diagnostics);
         out_->diagnostics.append(out_->after.schedule->diagnostics);
         return Unit{};
     }
@@ -317,20 +401,17 @@ private:
             fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Simulate));
         auto item = stage(cache_.simulated, "simulate", 0.85, key, [&]() -> Result<Simulated> {
             Simulated made;
-            const auto run = [&](const Program& program, Diagnostics& diagnostics) {
-                SimulationSettings settings;
-                settings.contention = request_.settings.number(Setting::Contention);
-                settings.compute_slowdown = request_.settings.number(Setting::ComputeSlowdown);
-                settings.shared_links = parseSharedLinks(
-                    *program.graph, request_.settings.text(Setting::SharedLinks), diagnostics);
-                made.lower_bound_ns =
+            const auto run = [&](const Program& program, int64_t& lower_bound_ns, Diagnostics& diagnostics) {
+                const SimulationSettings settings =
+                    simulationSettings(*program.graph, request_.settings, diagnostics);
+                lower_bound_ns =
                     stepLowerBound(*program.graph, *program.collectives, *program.costs, settings);
                 return simulate(*program.graph, *program.collectives, *program.costs, program.schedule->order,
                                 settings);
             };
             Diagnostics same;
-            made.before = run(out_->before, same);
-            made.after = run(out_->after, made.diagnostics);
+            made.before = run(out_->before, made.lower_bound_before_ns, same);
+            made.after = run(out_->after, made.lower_bound_ns, made.diagnostics);
             return made;
         });
         if (!item)
@@ -338,6 +419,7 @@ private:
         out_->before.timeline = item.value()->value.before;
         out_->after.timeline = item.value()->value.after;
         out_->lower_bound_ns = item.value()->value.lower_bound_ns;
+        out_->lower_bound_before_ns = item.value()->value.lower_bound_before_ns;
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }
@@ -375,6 +457,7 @@ private:
     const AnalysisRequest& request_;
     JobContext job_;
     std::shared_ptr<Analysis> out_;
+    CostChain chain_;
     uint64_t number_ = 0; ///< of the last stage's result
 };
 

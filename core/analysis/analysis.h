@@ -4,13 +4,16 @@
 #include "analysis/edits.h"
 #include "analysis/settings.h"
 #include "base/progress.h"
+#include "explain/rank_compare.h"
 #include "import/importer.h"
 #include "passes/pass.h"
 #include "schedule/schedule.h"
 #include "simulate/timeline.h"
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +24,10 @@ struct AnalysisRequest {
     std::string graph_file;
     int graph_index = -1;                          ///< which graph of the file; -1 = the reader's choice
     int rank = -1;                                 ///< which rank's graph; -1 = any
+    std::string stage;                             ///< which stage's graph; empty = any
+    std::string shapes_file;                       ///< a second file of the same graph; may be empty
     std::vector<std::string> cost_files;           ///< in order
+    std::vector<std::string> rank_files;           ///< of other ranks, compared with graph_file
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     Settings settings;
     Edits edits; ///< changes made by hand
@@ -46,9 +52,12 @@ struct Analysis {
     AnalysisRequest request;
     ImportedGraph source;
     std::vector<PassReport> reports;
-    Program before; ///< lowered graph in program order
-    Program after;  ///< lowered and bucketed graph as scheduled
-    int64_t lower_bound_ns = 0;
+    RankComparisonPtr ranks;           ///< null without rank_files, or if they could not be compared
+    std::optional<Error> ranks_error;  ///< why not
+    Program before;                    ///< lowered graph in program order
+    Program after;                     ///< lowered and bucketed graph as scheduled
+    int64_t lower_bound_ns = 0;        ///< of `after`
+    int64_t lower_bound_before_ns = 0; ///< of `before`: buckets change the bound
     Diagnostics diagnostics;
     std::vector<StageTime> times;
 
@@ -78,6 +87,9 @@ public:
 private:
     std::unique_ptr<Cache> cache_;
 };
+
+/// Analyser::analyse() or what stands in for it.
+using AnalyseFunction = std::function<Result<AnalysisPtr>(const AnalysisRequest&, const JobContext&)>;
 
 /// Totals for the status line and the command line's summary.
 struct Summary {

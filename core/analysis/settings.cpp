@@ -1,9 +1,6 @@
 #include "analysis/settings.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <fmt/format.h>
 
 namespace gs {
 
@@ -90,6 +87,17 @@ const std::vector<SettingSpec> kSpecs = {
      "MiB",
      "limit on gathered bytes alive at once, for schedulers that honour one; none = no limit",
      Stage::Schedule},
+    {SearchSteps,
+     "search_steps",
+     "Search steps",
+     Integer,
+     "300",
+     0,
+     1e6,
+     {},
+     "",
+     "two-sided: simulations that its local search may use",
+     Stage::Schedule},
     {MaxInFlightGb,
      "max_in_flight_gb",
      "In-flight limit",
@@ -99,7 +107,8 @@ const std::vector<SettingSpec> kSpecs = {
      10000,
      {},
      "GiB",
-     "overlap-scheduler: input bytes of collectives in flight, at the limit the oldest wait is forced; "
+     "overlap-scheduler (-upstream): input (and output) bytes of collectives in flight, at the limit the "
+     "oldest wait is forced (PyTorch 2.15 itself: 5); "
      "parameter-prefetch: gathered bytes launched early and not yet read",
      Stage::Schedule},
     {ComputeOverlapMultipler,
@@ -122,7 +131,56 @@ const std::vector<SettingSpec> kSpecs = {
      1e9,
      {},
      "nodes",
-     "how far from a compute node a collective may stand to be launched beside it",
+     "how far from a compute node a collective may stand to be launched beside it; upstream: how many "
+     "candidates a compute node or a bucket has (PyTorch 2.15 itself: 200)",
+     Stage::Schedule},
+    {MaxComputePreFetch,
+     "max_compute_pre_fetch",
+     "Compute to look ahead",
+     Integer,
+     "200",
+     0,
+     1e9,
+     {},
+     "",
+     "overlap-scheduler-upstream: compute nodes that may lie between a launch and the one it is for",
+     Stage::Schedule},
+    {MaxMemoryIncreaseGb,
+     "max_memory_increase_gb",
+     "Memory increase",
+     Text,
+     "1",
+     0,
+     0,
+     {},
+     "GiB",
+     "overlap-scheduler-upstream: peak memory allowed above the input order's, each value a storage of its "
+     "own; none = only the ratio counts",
+     Stage::Schedule},
+    {MaxMemoryIncreaseRatio,
+     "max_memory_increase_ratio",
+     "Memory increase, share",
+     Text,
+     "0.05",
+     0,
+     0,
+     {},
+     "",
+     "overlap-scheduler-upstream: the same as a share of that peak; the larger of the two counts; none = "
+     "only "
+     "GiB, both none = no limit",
+     Stage::Schedule},
+    {CollectiveBucketing,
+     "collective_bucketing",
+     "Bucket what overlaps",
+     Flag,
+     "false",
+     0,
+     1,
+     {},
+     "",
+     "overlap-scheduler (-upstream): afterwards merge collectives as long as all of them stay hidden as they "
+     "are (buckets up to 1 GiB, upstream 2 GiB)",
      Stage::Schedule},
     {ForwardDepth,
      "forward_depth",
@@ -155,8 +213,20 @@ const std::vector<SettingSpec> kSpecs = {
      10,
      {},
      "×",
-     "how much slower compute is while a transfer runs (simulation only)",
-     Stage::Simulate},
+     "how much slower compute is while a transfer runs (in simulation and `two-sided`)",
+     Stage::Schedule},
+    {SimulatedContention,
+     "simulated_contention",
+     "Simulated contention",
+     Number,
+     "0",
+     0,
+     10,
+     {},
+     "×",
+     "how much slower a transfer is while compute runs in simulation and for `two-sided`, whatever the other "
+     "schedulers reckon with; 0 = as contention",
+     Stage::Schedule},
     {SharedLinks,
      "shared_links",
      "Shared links",
@@ -167,7 +237,7 @@ const std::vector<SettingSpec> kSpecs = {
      {},
      "",
      "groups whose transfers share one link's bandwidth, as \"0+1,2+3\"; none = each has its own",
-     Stage::Simulate},
+     Stage::Schedule},
     {Lowering,
      "lowering",
      "Lower redistributes",
@@ -317,58 +387,32 @@ const std::vector<SettingSpec> kSpecs = {
      "×",
      "what-if: every transfer takes so many times what the cost sources say; 0.5 = a network twice as fast",
      Stage::Costs},
+    {CommunicatingOps,
+     "communicating_ops",
+     "Communicating ops",
+     Text,
+     "none",
+     0,
+     0,
+     {},
+     "",
+     "operators that communicate although nothing says so: patterns with commas between "
+     "(mylib.*all_reduce*), "
+     "! in front takes some out; they come on top of the built-in list",
+     Stage::Lint},
+    {HeldLimitMib,
+     "held_limit_mib",
+     "Held memory limit",
+     Text,
+     "auto",
+     0,
+     0,
+     {},
+     "MiB",
+     "lint warns where collectives in flight or in use hold more; auto = a quarter of the device's memory, "
+     "none = no limit",
+     Stage::Lint},
 };
-
-std::string describeRange(const SettingSpec& spec) {
-    switch (spec.type) {
-    case SettingType::Number:
-        return fmt::format("a number from {} to {}", spec.minimum, spec.maximum);
-    case SettingType::Integer:
-        return fmt::format("a whole number from {} to {}", spec.minimum, spec.maximum);
-    case SettingType::Flag:
-        return "true or false";
-    case SettingType::Choice:
-        return fmt::format("one of {}", fmt::join(spec.choices, ", "));
-    case SettingType::Text:
-        return "a text";
-    }
-    return {};
-}
-
-/// The value in its one canonical spelling, or nothing if it does not fit.
-bool normalise(const SettingSpec& spec, std::string_view value, std::string& out) {
-    switch (spec.type) {
-    case SettingType::Number:
-    case SettingType::Integer: {
-        double number = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(number) ||
-            number < spec.minimum || number > spec.maximum)
-            return false;
-        if (spec.type == SettingType::Integer && number != std::floor(number))
-            return false;
-        out = fmt::format("{}", number);
-        return true;
-    }
-    case SettingType::Flag:
-        if (value == "true" || value == "on" || value == "yes" || value == "1")
-            out = "true";
-        else if (value == "false" || value == "off" || value == "no" || value == "0")
-            out = "false";
-        else
-            return false;
-        return true;
-    case SettingType::Choice:
-        if (std::find(spec.choices.begin(), spec.choices.end(), value) == spec.choices.end())
-            return false;
-        out = value;
-        return true;
-    case SettingType::Text:
-        out = value;
-        return true;
-    }
-    return false;
-}
 
 } // namespace
 
@@ -387,54 +431,6 @@ const SettingSpec* findSetting(std::string_view name) {
     const auto found =
         std::find_if(specs.begin(), specs.end(), [&](const SettingSpec& spec) { return spec.name == name; });
     return found == specs.end() ? nullptr : &*found;
-}
-
-Settings::Settings() {
-    for (const SettingSpec& spec : settingSpecs())
-        normalise(spec, spec.fallback, values_[static_cast<size_t>(spec.key)]);
-}
-
-Status Settings::set(Setting key, std::string_view value) {
-    const SettingSpec& spec = settingSpec(key);
-    std::string text;
-    if (!normalise(spec, value, text))
-        return Error{"bad-setting",
-                     fmt::format("{} takes {}, not \"{}\"", spec.name, describeRange(spec), value),
-                     {},
-                     std::string(spec.meaning)};
-    values_[static_cast<size_t>(key)] = std::move(text);
-    return Unit{};
-}
-
-Status Settings::set(std::string_view name, std::string_view value) {
-    const SettingSpec* spec = findSetting(name);
-    if (!spec)
-        return Error{"unknown-setting",
-                     fmt::format("there is no setting \"{}\"", name),
-                     {},
-                     "`gatherscope-cli list settings` names them all"};
-    return set(spec->key, value);
-}
-
-double Settings::number(Setting key) const {
-    const std::string& value = text(key);
-    double number = 0;
-    std::from_chars(value.data(), value.data() + value.size(), number);
-    return number;
-}
-
-int64_t Settings::integer(Setting key) const {
-    return static_cast<int64_t>(number(key));
-}
-
-bool Settings::flag(Setting key) const {
-    return text(key) == "true";
-}
-
-bool Settings::isDefault(Setting key) const {
-    std::string fallback;
-    normalise(settingSpec(key), settingSpec(key).fallback, fallback);
-    return text(key) == fallback;
 }
 
 } // namespace gs

@@ -19,11 +19,17 @@ enum class Setting : uint8_t {
     Carry,
     MovePrepChain,
     ComputeSlowdown,
+    SimulatedContention,
     SharedLinks,
     GatherBudgetMib,
+    SearchSteps,
     MaxInFlightGb,
     ComputeOverlapMultipler,
     MaxCollDistance,
+    MaxComputePreFetch,
+    MaxMemoryIncreaseGb,
+    MaxMemoryIncreaseRatio,
+    CollectiveBucketing,
     ForwardDepth,
     BackwardDepth,
     BucketMode,
@@ -39,13 +45,15 @@ enum class Setting : uint8_t {
     InFlightNs,
     InFlightElapsedNs,
     CommScale,
+    CommunicatingOps,
+    HeldLimitMib,
     Count
 };
 inline constexpr size_t kSettingCount = static_cast<size_t>(Setting::Count);
 
 enum class SettingType : uint8_t { Number, Integer, Flag, Choice, Text };
 /// First stage of the analysis that a change makes run again.
-enum class Stage : uint8_t { Import, Passes, Costs, Schedule, Simulate };
+enum class Stage : uint8_t { Import, Passes, Lint, Costs, Schedule, Simulate };
 
 struct SettingSpec {
     Setting key;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <tuple>
 #include <unordered_set>
 
 namespace gs {
@@ -55,6 +57,19 @@ public:
             return std::nullopt;
         return CostEstimate{rooflineNs(*found, device_.roofline), Provenance::Analytical,
                             rooflineNote(*found, device_.roofline)};
+    }
+
+    int64_t latencyNs(const Graph& graph, const Collective& collective) const {
+        if (collective.group_size < 2)
+            return 0;
+        const NcclGroup group = groupOf(graph, collective);
+        if (!device_.uses_nccl) {
+            const LinearLinks& links = device_.links;
+            return std::llround((group.nodes == 1 ? links.intra_latency_us : links.inter_latency_us) * 1000);
+        }
+        const auto kind = ncclCollective(collective.kind);
+        const auto found = kind ? ncclEstimate(device_.nccl, group, *kind, 0) : std::nullopt;
+        return found ? std::llround(found->us * 1000) : 0;
     }
 
 private:
@@ -120,6 +135,29 @@ private:
 
 CostModelPtr makeAnalyticalModel(const DevicePreset& device) {
     return std::make_shared<AnalyticalModel>(device);
+}
+
+std::vector<int64_t> launchLatencies(const DevicePreset& device, const Graph& graph,
+                                     const CollectiveTable& collectives, const CostTable& costs) {
+    const AnalyticalModel model(device);
+    std::map<std::tuple<CollectiveKind, GroupId, int32_t>, int64_t> least;
+    const auto latency = [&](const Collective& item) -> int64_t& {
+        const auto [found, added] = least.try_emplace(std::tuple(item.kind, item.group, item.group_size), 0);
+        if (added)
+            found->second = model.latencyNs(graph, item);
+        return found->second;
+    };
+    for (const Collective& item : collectives.all()) {
+        const CostEntry* entry = item.launch == kNoNode ? nullptr : costs.entry(item.launch);
+        if (entry && entry->provenance != Provenance::Missing)
+            latency(item) = std::min(latency(item), costs.ns(item.launch));
+    }
+    std::vector<int64_t> ns(graph.size(), 0);
+    for (const Collective& item : collectives.all()) {
+        if (item.launch != kNoNode)
+            ns[item.launch] = latency(item);
+    }
+    return ns;
 }
 
 int64_t collectiveMessageBytes(const Graph& graph, const Collective& collective) {

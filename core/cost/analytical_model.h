@@ -12,6 +12,12 @@ namespace gs {
 /// `_unsafe_view`) cost 0, with a note that says so.
 CostModelPtr makeAnalyticalModel(const DevicePreset& device);
 
+/// Per node: ns that a launch takes however little it moves: what the device's model says of its kind and
+/// group, but never more than the least cost that a launch of this kind and group has in `costs`. 0 for other
+/// nodes and where the group is not known.
+std::vector<int64_t> launchLatencies(const DevicePreset& device, const Graph& graph,
+                                     const CollectiveTable& collectives, const CostTable& costs);
+
 /// Bytes of a collective as PyTorch counts them from a graph: inputs plus outputs, without a buffer given as
 /// `out`. kUnknownSize if a size is unknown. Source: estimate_fx_collective_size, PyTorch 2.15.
 int64_t collectiveMessageBytes(const Graph& graph, const Collective& collective);

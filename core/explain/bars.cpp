@@ -101,7 +101,7 @@ void addWindow(const Subject& subject, std::vector<Counted> nodes, WhyCard& card
     if (rest >= 1) {
         const size_t others = nodes.size() - count;
         card.window.push_back({WhyPart::Kind::Rest,
-                               others == 0 ? std::string("other compute") : fmt::format("{} more", others),
+                               others == 0 ? std::string("other time in flight") : fmt::format("{} more", others),
                                rest, kNoNode});
     }
     if (d.carry_in_ns > 0)

@@ -1,5 +1,7 @@
 #include "graph/collectives.h"
 
+#include "graph/consumers.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -39,7 +41,8 @@ NodeId attributeAtChainStart(const Graph& graph, NodeId id) {
 
 /// What a launch sends: its inputs, or for a coalesced launch each item of its list, equal ones too.
 std::vector<NodeId> sentTensors(const Graph& graph, NodeId launch) {
-    const Arg* list = graph.arg(launch, 0);
+    const auto position = static_cast<size_t>(graph.target(launch).traits.input_arg);
+    const Arg* list = graph.arg(launch, position);
     std::vector<NodeId> sent;
     if (list && list->kind == Arg::Kind::List) {
         for (const Arg& item : graph.children(*list)) {
@@ -47,18 +50,50 @@ std::vector<NodeId> sentTensors(const Graph& graph, NodeId launch) {
                 sent.push_back(item.node());
         }
     }
-    if (sent.empty() && list && list->node() != kNoNode && graph.kwarg(launch, "out"))
+    if (sent.empty() && list && list->node() != kNoNode && (graph.kwarg(launch, "out") || position > 0))
         sent = {list->node()}; // the other input is where the result goes
     if (sent.empty())
         sent.assign(graph.inputs(launch).begin(), graph.inputs(launch).end());
     return sent;
 }
 
-/// Shards that document 001's bucketing packs for a gather: the parts of the cat behind its copy. Empty if
-/// the launch does not gather such a pack.
+/// Shards that an operator such as FSDP2's copy-in packs: `id` is its result or an item of it. Empty if it is
+/// something else.
+std::vector<NodeId> shardsOfPack(const Graph& graph, NodeId id) {
+    constexpr int kLongestChain = 8;
+    for (int i = 0; i < kLongestChain && !graph.inputs(id).empty(); ++i) {
+        const bool item = graph.node(id).kind == NodeKind::Unpack || graph.node(id).kind == NodeKind::View ||
+                          graph.targetText(id) == "MultiOutput"; // getitem of the scheduler level
+        if (!item)
+            break;
+        id = graph.inputs(id).front();
+    }
+    if (!(effectiveTraits(graph, id).bits & kTraitPack))
+        return {};
+    const Arg* list = graph.kwarg(id, "all_gather_inputs"); // of auto_functionalized
+    if (!list)
+        list = graph.arg(id, 0);
+    std::vector<NodeId> shards;
+    if (list && list->kind == Arg::Kind::List) {
+        for (const Arg& item : graph.children(*list)) {
+            if (item.node() != kNoNode)
+                shards.push_back(item.node());
+        }
+    } else {
+        shards.assign(graph.inputs(id).begin(), graph.inputs(id).end());
+    }
+    return shards;
+}
+
+/// Shards that a bucket packs for its gather: those of FSDP2's copy-in, or the parts of the cat behind the
+/// copy of document 001's bucketing. Empty if the launch does not gather such a pack.
 std::vector<NodeId> packedShards(const Graph& graph, NodeId launch) {
-    const Arg* sent = graph.arg(launch, 0);
-    if (!sent || sent->node() == kNoNode || !graph.kwarg(launch, "out"))
+    const Arg* sent = graph.arg(launch, static_cast<size_t>(graph.target(launch).traits.input_arg));
+    if (!sent || sent->node() == kNoNode)
+        return {};
+    if (std::vector<NodeId> shards = shardsOfPack(graph, sent->node()); !shards.empty())
+        return shards;
+    if (!graph.kwarg(launch, "out"))
         return {};
     const auto operands = graph.inputs(sent->node());
     if (graph.targetText(sent->node()) != "aten.copy_.default" || operands.size() != 2 ||
@@ -79,16 +114,22 @@ int64_t bytesOf(const Graph& graph, const std::vector<NodeId>& tensors) {
     return sum;
 }
 
+/// What a launch yields; one that writes an argument instead (eager c10d operators) yields that.
+const Value& resultOf(const Graph& graph, NodeId launch) {
+    const Value& own = graph.value(launch);
+    const std::vector<uint8_t>& written = graph.target(launch).traits.mutated_args;
+    const Arg* out =
+        own.kind != Value::Kind::None || written.empty() ? nullptr : graph.arg(launch, written.front());
+    return out && out->node() != kNoNode ? graph.value(out->node()) : own;
+}
+
 Collective describeLaunch(const Graph& graph, NodeId launch, const std::vector<NodeId>& from) {
     Collective item;
     item.launch = launch;
     const OpTraits& traits = graph.target(launch).traits;
     item.kind = traits.collective == CollectiveKind::None ? CollectiveKind::Other : traits.collective;
-    if (traits.group_arg >= 0) {
-        const Arg* group = graph.arg(launch, static_cast<size_t>(traits.group_arg));
-        if (group && group->kind == Arg::Kind::String)
-            item.group = graph.findGroup(graph.text(group->text));
-    }
+    if (const std::string_view group = collectiveGroupName(graph, launch); !group.empty())
+        item.group = graph.findGroup(group);
     const Arg* size =
         traits.group_size_arg < 0 ? nullptr : graph.arg(launch, static_cast<size_t>(traits.group_size_arg));
     if (size && size->isInt() && size->integer > 0 && size->integer <= INT32_MAX)
@@ -97,10 +138,13 @@ Collective describeLaunch(const Graph& graph, NodeId launch, const std::vector<N
         item.group_size = graph.groups()[item.group].size;
     const std::vector<NodeId> sent = sentTensors(graph, launch);
     item.input_bytes = bytesOf(graph, sent);
-    const Value& value = graph.value(launch);
+    const Value& value = resultOf(graph, launch);
     item.output_bytes = value.kind == Value::Kind::None ? kUnknownSize : value.bytes();
     if (const TensorMeta* tensor = value.firstTensor())
         item.dtype = tensor->dtype;
+    if (item.group_size == 0 && item.isGather() && item.input_bytes > 0 && item.output_bytes > 0 &&
+        item.output_bytes % item.input_bytes == 0 && item.output_bytes / item.input_bytes <= INT32_MAX)
+        item.group_size = static_cast<int32_t>(item.output_bytes / item.input_bytes);
     if (!item.isGather())
         return item;
     const auto is_parameter = [&](NodeId id) { return from[id] != kNoNode && from[id] != kManyParameters; };
@@ -193,38 +237,6 @@ Collective describeInFlight(const Graph& graph, NodeId input, NodeId wait) {
     return item;
 }
 
-/// Nodes that really use what the waits deliver: users reached through views, unpacks and waits. `seen` is
-/// shared by all calls and stamped, so that the whole search is linear.
-std::vector<NodeId> findConsumers(const Graph& graph, const Collective& item, std::vector<uint32_t>& seen,
-                                  uint32_t stamp) {
-    std::vector<NodeId> consumers;
-    std::vector<NodeId> stack(item.waits);
-    const auto reach = [&](NodeId user) {
-        if (seen[user] == stamp)
-            return;
-        seen[user] = stamp;
-        const NodeKind kind = graph.node(user).kind;
-        if (kind == NodeKind::View || kind == NodeKind::Unpack || kind == NodeKind::Wait)
-            stack.push_back(user);
-        else
-            consumers.push_back(user);
-    };
-    if (item.inFlightAtEntry()) { // "wait_tensor(y); return y * y": the input itself is read after the wait
-        for (const NodeId user : graph.users(item.input)) {
-            if (user > item.waits.front())
-                reach(user);
-        }
-    }
-    while (!stack.empty()) {
-        const NodeId id = stack.back();
-        stack.pop_back();
-        for (const NodeId user : graph.users(id))
-            reach(user);
-    }
-    std::sort(consumers.begin(), consumers.end());
-    return consumers;
-}
-
 } // namespace
 
 CollectiveTable::CollectiveTable(const Graph& graph) : index_of_(graph.size(), -1) {
@@ -260,12 +272,25 @@ CollectiveTable::CollectiveTable(const Graph& graph) : index_of_(graph.size(), -
             items_[static_cast<size_t>(index_of_[id])].waits.push_back(id);
         }
     }
-    std::vector<uint32_t> seen(graph.size(), 0);
-    uint32_t stamp = 0;
+    ConsumerSearch search(graph);
     for (Collective& item : items_) {
-        item.consumers = findConsumers(graph, item, seen, ++stamp);
+        item.consumers = search.find(item.waits, item.input);
         weight_gathers_ += item.weight_gather ? 1 : 0;
     }
+}
+
+std::string_view collectiveGroupName(const Graph& graph, NodeId launch) {
+    const OpTraits& traits = graph.target(launch).traits;
+    const Arg* group =
+        traits.group_arg < 0 ? nullptr : graph.arg(launch, static_cast<size_t>(traits.group_arg));
+    if (!group)
+        return {};
+    if (group->kind == Arg::Kind::String)
+        return graph.text(group->text);
+    if (group->kind != Arg::Kind::Node)
+        return {};
+    return graph.node(group->node()).op == NodeOp::GetAttr ? graph.targetText(group->node())
+                                                           : graph.name(group->node());
 }
 
 std::string parameterName(const Graph& graph, NodeId placeholder) {

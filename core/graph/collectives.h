@@ -19,7 +19,8 @@ struct Collective {
     DType dtype = DType::Unknown;
     std::vector<NodeId> unpacks; ///< getitem nodes of a coalesced launch
     std::vector<NodeId> waits;
-    /// Nodes that first really use the result: every user reached from the waits through views and unpacks.
+    /// Nodes that first really use the result: every user reached from the waits through views, unpacks and
+    /// copies into memory that others read (FSDP2 copies what it gathers into its unsharded parameters).
     std::vector<NodeId> consumers;
     bool weight_gather = false;
     /// Parameters it gathers (one, or one per member of a coalesced or packed launch). Empty if not a weight
@@ -53,6 +54,10 @@ private:
 };
 
 using CollectiveTablePtr = std::shared_ptr<const CollectiveTable>;
+
+/// Name of the group that a launch states: its name, or the name of the object that is the group (a torchbind
+/// attribute, an opaque input). Empty if the launch states none.
+std::string_view collectiveGroupName(const Graph& graph, NodeId launch);
 
 /// Name of a parameter for people: its fqn, else the placeholder's name.
 std::string parameterName(const Graph& graph, NodeId placeholder);

@@ -1,6 +1,7 @@
 #include "graph/graph_builder.h"
 
 #include "base/hash.h"
+#include "graph/collectives.h"
 #include "graph/order_edges.h"
 #include "graph/structural_hash.h"
 
@@ -72,6 +73,16 @@ GraphBuilder::GraphBuilder(const Graph& base) {
     graph_.meta_.reserve(base.size() + base.size() / 8);
     graph_.args_.reserve(base.args_.size() + base.args_.size() / 8);
     graph_.by_name_.reserve(base.strings_->size() + base.size() / 8);
+}
+
+void GraphBuilder::reserve(size_t nodes) {
+    constexpr size_t kMost = size_t{1} << 20; // a count from a damaged text must not take all memory
+    nodes = std::min(nodes, kMost);
+    graph_.nodes_.reserve(nodes);
+    graph_.meta_.reserve(nodes);
+    graph_.args_.reserve(nodes * 4);
+    graph_.by_name_.reserve(nodes * 2);
+    graph_.input_.reserve(nodes * 2);
 }
 
 bool GraphBuilder::isTaken(StringId name) const {
@@ -353,11 +364,10 @@ void GraphBuilder::resolveGroups() {
         if (graph_.nodes_[id].kind != NodeKind::Launch)
             continue;
         const OpTraits& traits = graph_.targets_[graph_.nodes_[id].target].traits;
-        const Arg* name =
-            traits.group_arg < 0 ? nullptr : graph_.arg(id, static_cast<size_t>(traits.group_arg));
-        if (!name || name->kind != Arg::Kind::String)
+        const std::string name(collectiveGroupName(graph_, id));
+        if (name.empty())
             continue;
-        const GroupId group = addGroup(graph_.text(name->text), {}, {});
+        const GroupId group = addGroup(name, {}, {});
         const Arg* size =
             traits.group_size_arg < 0 ? nullptr : graph_.arg(id, static_cast<size_t>(traits.group_size_arg));
         if (graph_.groups_[group].size == 0 && size && size->isInt() && size->integer > 0 &&

@@ -22,6 +22,8 @@ public:
     /// copyNode(). Nodes that are copied keep their string, target and value ids.
     explicit GraphBuilder(const Graph& base);
 
+    /// Room for about so many nodes; only saves time.
+    void reserve(size_t nodes);
     GraphInfo& info() { return graph_.info_; }
     StringId intern(std::string_view text) { return graph_.strings_->intern(text); }
     std::string_view text(StringId id) const { return graph_.strings_->view(id); }
@@ -70,6 +72,8 @@ public:
 
     /// Index of a group by name, made if it is new.
     GroupId addGroup(std::string_view name, std::vector<int32_t> ranks, std::string_view description);
+    /// States the size of a group whose ranks are not known.
+    void setGroupSize(GroupId group, int32_t size) { graph_.groups_[group].size = size; }
     NodeId findNode(std::string_view name) const; ///< kNoNode if not added yet
 
     /// Computes kinds, edges, users, groups and the hash. The builder is empty afterwards.

@@ -17,7 +17,7 @@ uint16_t traitBit(const std::string& name) {
         {"pointwise", kTraitPointwise}, {"view", kTraitView},           {"compute", kTraitCompute},
         {"wait", kTraitWait},           {"reduction", kTraitReduction}, {"free", kTraitFree},
         {"barrier", kTraitBarrier},     {"attention", kTraitAttention}, {"cast", kTraitCast},
-        {"unpack", kTraitUnpack}};
+        {"unpack", kTraitUnpack},       {"pack", kTraitPack},           {"hands_on", kTraitHandsOn}};
     return kBits.at(name);
 }
 
@@ -60,6 +60,7 @@ public:
             OpTraits& row = rows_[target];
             row.bits |= kTraitCollective;
             row.collective = kindByName(facts.at("kind"));
+            row.input_arg = facts.value("input", int8_t{0});
             row.group_arg = facts.value("group", int8_t{-1});
             row.group_size_arg = facts.value("size", int8_t{-1});
             row.reduce_op_arg = facts.value("op", int8_t{-1});

@@ -23,6 +23,8 @@ enum OpTrait : uint16_t {
     kTraitAttention = 1 << 9, ///< default boundary of a compute region
     kTraitCast = 1 << 10,     ///< changes the dtype only
     kTraitUnpack = 1 << 11,   ///< operator.getitem of a multi-output node
+    kTraitPack = 1 << 12,     ///< lays several tensors into one that a collective sends
+    kTraitHandsOn = 1 << 13,  ///< copies its input unchanged into the memory that it writes
 };
 
 enum class CollectiveKind : uint8_t {
@@ -46,7 +48,8 @@ std::string_view collectiveKindName(CollectiveKind kind);
 struct OpTraits {
     uint16_t bits = 0;
     CollectiveKind collective = CollectiveKind::None;
-    int8_t group_arg = -1;      ///< position of the group name
+    int8_t input_arg = 0;       ///< position of what a collective sends
+    int8_t group_arg = -1;      ///< position of the group: its name, or an object that is one
     int8_t group_size_arg = -1; ///< position of the group size
     int8_t reduce_op_arg = -1;
     std::vector<uint8_t> mutated_args; ///< positions of written arguments

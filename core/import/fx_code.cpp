@@ -6,18 +6,6 @@ namespace gs {
 
 namespace {
 
-int sniffCode(std::string_view text) {
-    const std::vector<GraphEntry> graphs = findCodeGraphs(text);
-    if (graphs.empty())
-        return 0;
-    if (graphs.front().name != "fragment")
-        return kSureOfGraph;
-    LineReader reader(text, graphs.front().offset, text.size(), 1, false);
-    TextLine line;
-    const bool commented = reader.next(line) && trimmed(line.text).substr(0, 1) == "#";
-    return commented ? kSureOfComment : kSureOfFragment;
-}
-
 std::vector<GraphEntry> listCode(const InputText& input) {
     return findCodeGraphs(input.text);
 }
@@ -41,7 +29,7 @@ Result<GraphPtr> readCode(const InputText& input, const GraphEntry& entry, Diagn
 } // namespace
 
 GraphReader fxCodeReader() {
-    return {"fx-code", "code form (print_readable)", sniffCode, listCode, readCode};
+    return {"fx-code", "code form (print_readable)", listCode, readCode};
 }
 
 } // namespace gs

@@ -1,6 +1,8 @@
 #include "import/fx_code_reader.h"
 
+#include "import/call_text.h"
 #include "import/fx_scan.h"
+#include "import/shape_inference.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,18 +14,19 @@ namespace {
 
 constexpr size_t kMaxJoinedLines = 5000; ///< a statement over more lines is a damaged text
 
-std::string_view takeName(std::string_view text) {
-    size_t end = 0;
-    while (end < text.size() && isNameChar(text[end]))
-        ++end;
-    return text.substr(0, end);
-}
-
 /// Brackets stay open or the line ends in a backslash: the statement goes on in the next line. `depth` and
 /// `quote` carry over.
 bool continues(std::string_view text) {
+    static constexpr auto kTold = [] { // the characters that matter
+        std::array<bool, 256> table{};
+        for (const char c : {'"', '\'', '(', '[', '{', ')', ']', '}', '#'})
+            table[static_cast<size_t>(c)] = true;
+        return table;
+    }();
     int depth = 0;
     for (size_t i = 0; i < text.size(); ++i) {
+        if (!kTold[static_cast<unsigned char>(text[i])])
+            continue;
         switch (text[i]) {
         case '"':
         case '\'': {
@@ -295,10 +298,13 @@ void FxCodeReader::readFlattenedInputs(std::string_view text) {
 
 Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& job) {
     TextLine line;
+    builder_.reserve(entry_.nodes);
+    statements_.reserve(std::min<size_t>(entry_.nodes, size_t{1} << 20));
     if (lines_.next(line)) {
         readHead(line);
         subgraphs_ = readSubgraphs(input_, entry_, stream_ == LineReader::kPayloadStream);
         collectStatements(job);
+        applyLoadArgs();
         if (job.cancelled())
             return Error{"cancelled", "cancelled", {}, ""};
         readStatements();
@@ -312,13 +318,73 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
                      "capture the graph again; its lines look like x = torch.ops.aten.mm.default(a, b)"};
     }
     addClosingDiagnostics();
+    reportHiddenCollectives();
     const auto known = std::remove_if(missing_.begin(), missing_.end(),
                                       [&](const std::string& name) { return isKnown(name); });
     forward_uses_ = known != missing_.end();
     missing_.erase(known, missing_.end());
     describeSource(builder_, input_.path, entry_, "print_readable");
+    inferFromLoadArgs();
     completeFxGraph(builder_, {input_.path, entry_.line, 0}, annotations_.sawTensor());
     return builder_.finish(&diagnostics);
+}
+
+/// A call of a nested graph counts as one node: what communicates inside it would go unseen.
+void FxCodeReader::reportHiddenCollectives() {
+    const Graph& graph = builder_.graph();
+    for (NodeId id = 0; !subgraphs_.empty() && id < graph.size(); ++id) {
+        const std::string_view target = graph.targetText(id);
+        if (target.substr(0, 13) != "higher_order.")
+            continue;
+        const Arg* list = &graph.node(id).args;
+        for (const Arg& arg : graph.children(*list)) {
+            const auto found = arg.node() == kNoNode
+                                   ? subgraphs_.end()
+                                   : subgraphs_.find(std::string(graph.targetText(arg.node())));
+            if (found == subgraphs_.end() || found->second.collectives == 0)
+                continue;
+            builder_.diagnostics().add(
+                {Severity::Warning,
+                 "hidden-collectives",
+                 {input_.path, graph.node(id).source_line, 0},
+                 std::string(graph.name(id)),
+                 fmt::format("{} collectives inside the nested graph \"{}\" are not analysed",
+                             found->second.collectives, found->first),
+                 "capture the graph after Inductor inlined its nested graphs (post-grad)"});
+        }
+    }
+}
+
+/// fx_graph_runnable prints no types; the function that makes its inputs does.
+void FxCodeReader::applyLoadArgs() {
+    if (fragment_)
+        return;
+    load_args_ = readLoadArgs(input_, entry_, stream_ == LineReader::kPayloadStream);
+    for (Input& input : inputs_) {
+        const auto found = load_args_.inputs.find(std::string(input.name));
+        if (input.annotation.empty() && found != load_args_.inputs.end())
+            input.annotation = found->second;
+    }
+}
+
+void FxCodeReader::inferFromLoadArgs() {
+    for (const auto& [name, size] : load_args_.group_sizes)
+        builder_.setGroupSize(builder_.addGroup(name, {}, {}), size);
+    if (load_args_.rank >= 0 && entry_.rank < 0)
+        builder_.info().rank = load_args_.rank;
+    if (load_args_.inputs.empty())
+        return;
+    const size_t without = inferShapes(builder_);
+    builder_.diagnostics().add(
+        {Severity::Info,
+         "inferred-shapes",
+         {input_.path, entry_.line, 0},
+         {},
+         fmt::format(
+             "shapes of {} inputs are those of load_args(); the others were inferred from them, {} of {} "
+             "calls stay without",
+             load_args_.inputs.size(), without, calls_),
+         without == 0 ? "" : "a second file of the same graph can supply them: --shapes FILE"});
 }
 
 void FxCodeReader::addClosingDiagnostics() {

@@ -6,6 +6,7 @@
 #include "import/fx_subgraph.h"
 #include "import/fx_text.h"
 #include "import/importer.h"
+#include "import/load_args.h"
 #include "import/text_lines.h"
 
 #include <deque>
@@ -44,6 +45,9 @@ private:
     bool takeLine(std::string_view text);
     void readStatements();
     void addClosingDiagnostics();
+    void reportHiddenCollectives();
+    void applyLoadArgs();
+    void inferFromLoadArgs();
 
     void readStatement(std::string_view text);
     void readAssignment(std::string_view name, std::string_view annotation, std::string_view text, size_t at);
@@ -69,7 +73,9 @@ private:
     GraphBuilder builder_;
     AnnotationTable annotations_;
     CommentFacts comment_;
+    LoadArgs load_args_; ///< of a runnable script
     std::vector<FxStatement> statements_;
+    std::vector<Arg> args_, kwargs_; ///< of the call that is read; kept for their memory
     std::vector<Input> inputs_;
     std::unordered_map<std::string_view, std::string_view> bare_annotations_;
     std::unordered_map<std::string, NodeId> aliases_;

@@ -200,13 +200,14 @@ void FxCodeReader::readAssignment(std::string_view name, std::string_view annota
 
 /// Arguments behind the parenthesis at `open`. `first` = the object of a method call.
 void FxCodeReader::readCall(NodeId id, std::string_view text, size_t open, const Arg* first) {
-    std::vector<Arg> args, kwargs;
+    args_.clear();
+    kwargs_.clear();
     if (first)
-        args.push_back(*first);
+        args_.push_back(*first);
     ExprParser parser(text, open + 1, ExprForm::Code, builder_, *this);
-    const bool whole = parser.callArguments(args, kwargs);
-    builder_.setArgs(id, args);
-    builder_.setKwargs(id, kwargs);
+    const bool whole = parser.callArguments(args_, kwargs_);
+    builder_.setArgs(id, args_);
+    builder_.setKwargs(id, kwargs_);
     if (!whole) {
         badLine(parser.position(),
                 fmt::format("expected {}{}", parser.error(), parser.endedEarly() ? ", the line ends" : ""),

@@ -63,6 +63,30 @@ void addListedRanks(GraphBuilder& builder, NodeId id) {
     builder.addGroup(std::string(graph.text(name->text)), std::move(ranks), {});
 }
 
+/// Eager collectives run on their stream and are waited for by it: such a trace has launches and no waits.
+void reportEagerTrace(GraphBuilder& builder, const SourcePos& where) {
+    const Graph& graph = builder.graph();
+    size_t eager = 0;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const uint16_t bits = graph.target(id).traits.bits;
+        if (graph.isCall(id) && (bits & kTraitWait))
+            return;
+        eager += graph.isCall(id) && (bits & kTraitCollective) && graph.targetText(id).substr(0, 5) == "c10d."
+                     ? 1
+                     : 0;
+    }
+    if (eager > 0)
+        builder.diagnostics().add(
+            {Severity::Warning,
+             "eager-trace",
+             where,
+             {},
+             fmt::format("{} collectives and no wait nodes: this is a trace of eager code", eager),
+             "eager collectives are waited for by their stream, which the text does not show; capture the "
+             "compiled "
+             "graph to see launches and waits"});
+}
+
 bool isGenericName(std::string_view name) {
     return name == "GraphModule" || name == "<lambda>" || name == "forward" || name == "fragment" ||
            name == "graph";
@@ -99,6 +123,7 @@ void completeFxGraph(GraphBuilder& builder, const SourcePos& where, bool saw_ten
         addListedRanks(builder, id);
     }
     outputs.store();
+    reportEagerTrace(builder, where);
     builder.info().has_shapes = saw_tensor;
     if (!saw_tensor)
         builder.diagnostics().add(

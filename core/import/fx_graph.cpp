@@ -79,6 +79,7 @@ std::vector<GraphEntry> findGraphs(std::string_view text, bool commented) {
     LineReader reader(text, 0, text.size(), 1, isTorchTrace(text));
     TextLine line;
     GraphHeading heading;
+    TargetCounter targets;
     bool open = false;
     bool headed = false;
     uint64_t stream = 0;
@@ -91,8 +92,8 @@ std::vector<GraphEntry> findGraphs(std::string_view text, bool commented) {
         const bool is_node = !header && splitNodeLine(content, node);
         const bool output = open && content.substr(0, 7) == "return ";
         if (header || (is_node && !open)) {
-            found.push_back({heading.title(header ? "graph" : "fragment", line), line.offset, 0, line.number,
-                             line.rank >= 0 ? line.rank : heading.rank});
+            found.push_back(heading.entry(header ? "graph" : "fragment", line));
+            found.back().sureness = commented ? kSureOfComment : header ? kSureOfGraph : kSureOfFragment;
             open = true;
             headed = header;
             stream = line.stream;
@@ -101,6 +102,9 @@ std::vector<GraphEntry> findGraphs(std::string_view text, bool commented) {
         if (header || is_node || output || (open && headed && content.front() == '%')) {
             found.back().length =
                 std::min(text.find('\n', line.offset), text.size() - 1) + 1 - found.back().offset;
+            found.back().nodes += is_node || output ? 1 : 0;
+            if (is_node && node.op == "call_function")
+                targets.count(node.target, found.back());
             open = !output;
         } else if (content.front() != '#') {
             open = false;
@@ -112,7 +116,7 @@ std::vector<GraphEntry> findGraphs(std::string_view text, bool commented) {
 
 /// Whole graphs and fragments; fragments in comments only if there is nothing else.
 std::vector<GraphEntry> findGraphs(std::string_view text) {
-    if (text.find("[target=") == std::string_view::npos)
+    if (!containsText(text, "[target="))
         return {};
     std::vector<GraphEntry> found = findGraphs(text, false);
     return found.empty() ? findGraphs(text, true) : found;
@@ -312,14 +316,6 @@ private:
     uint32_t column_ = 1;
 };
 
-int sniffGraph(std::string_view text) {
-    const std::vector<GraphEntry> graphs = findGraphs(text);
-    if (graphs.empty())
-        return 0;
-    const bool commented = trimmed(text.substr(graphs.front().offset, 200)).substr(0, 1) == "#";
-    return commented ? kSureOfComment : graphs.front().name == "fragment" ? kSureOfFragment : kSureOfGraph;
-}
-
 std::vector<GraphEntry> listGraph(const InputText& input) {
     return findGraphs(input.text);
 }
@@ -341,7 +337,7 @@ Result<GraphPtr> readGraph(const InputText& input, const GraphEntry& entry, Diag
 } // namespace
 
 GraphReader fxGraphReader() {
-    return {"fx-graph", "print(graph) form", sniffGraph, listGraph, readGraph};
+    return {"fx-graph", "print(graph) form", listGraph, readGraph};
 }
 
 } // namespace gs

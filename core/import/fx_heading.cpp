@@ -1,4 +1,5 @@
 #include "import/fx_scan.h"
+#include "import/fx_text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -78,15 +79,30 @@ bool looksLikeNode(std::string_view line) {
            text.substr(equals + 3, 10) == "torch.ops." && text.find('(', equals) != std::string_view::npos;
 }
 
+void GraphHeading::readJson(std::string_view line) {
+    const size_t open = line.find("{\"");
+    if (open == std::string_view::npos)
+        return;
+    const std::string_view json = line.substr(open);
+    name = artifactName(json);
+    rank = numberAfter(json, "\"rank\":");
+    const int32_t autograd = numberAfter(json, "\"compiled_autograd_id\":");
+    const int32_t frame = numberAfter(json, "\"frame_id\":");
+    const int32_t compile = numberAfter(json, "\"frame_compile_id\":");
+    const int32_t attempt = numberAfter(json, "\"attempt\":");
+    compile_id.clear();
+    if (autograd >= 0)
+        compile_id = fmt::format("!{}/", autograd);
+    if (frame >= 0 && compile >= 0)
+        compile_id += fmt::format("{}/{}", frame, compile);
+    if (attempt > 0)
+        compile_id += fmt::format("_{}", attempt);
+}
+
 void GraphHeading::read(const TextLine& line) {
     const std::string_view text = trimmed(line.text);
     if (text.substr(0, 2) == "{\"" && line.logged) {
-        name = artifactName(text);
-        rank = numberAfter(text, "\"rank\":");
-        const int32_t frame = numberAfter(text, "\"frame_id\":");
-        const int32_t compile = numberAfter(text, "\"frame_compile_id\":");
-        if (frame >= 0 && compile >= 0)
-            name += fmt::format(" [{}/{}]", frame, compile);
+        readJson(text);
         return;
     }
     const bool other_rank = text.substr(0, 6) == "[Rank ";
@@ -97,6 +113,12 @@ void GraphHeading::read(const TextLine& line) {
         while (!title.empty() && (title.back() == '.' || (!other_rank && title.back() == ')')))
             title.remove_suffix(1);
         name = title;
+        return;
+    }
+    if (text.size() > 3 && text.size() < 80 && text.back() == ':' &&
+        text.find("graph") != std::string_view::npos &&
+        std::all_of(text.begin(), text.end() - 1, [](char c) { return isNameChar(c) || c == ' '; })) {
+        name = text.substr(0, text.size() - 1); // "post_grad_graph:" above an indented text
         return;
     }
     if (text.size() > 8 && text.size() < 120 && isRule(text[0]) && isRule(text[1]) && isRule(text[2])) {
@@ -110,11 +132,30 @@ void GraphHeading::read(const TextLine& line) {
     }
 }
 
-std::string GraphHeading::title(std::string_view fallback, const TextLine& line) const {
-    std::string title = name.empty() ? std::string(fallback) : name;
-    if (!line.compile_id.empty())
-        title += fmt::format(" [{}]", line.compile_id);
-    return title;
+GraphEntry GraphHeading::entry(std::string_view fallback, const TextLine& line) const {
+    GraphEntry entry;
+    entry.stage = name.empty() ? std::string(line.tag) : name;
+    entry.name = name.empty() ? std::string(fallback) : name;
+    entry.compile_id = line.compile_id.empty() ? compile_id : std::string(line.compile_id);
+    if (!entry.compile_id.empty())
+        entry.name += fmt::format(" [{}]", entry.compile_id);
+    entry.offset = line.offset;
+    entry.line = line.number;
+    entry.rank = line.rank >= 0 ? line.rank : rank;
+    return entry;
+}
+
+void TargetCounter::count(std::string_view target, GraphEntry& entry) {
+    const auto [found, added] = known_.try_emplace(target, false, false);
+    if (added) {
+        std::string scratch;
+        const OpTraits& traits = opTraits(normalTarget(target, scratch));
+        found->second = {(traits.bits & kTraitCollective) != 0,
+                         traits.collective == CollectiveKind::AllGather ||
+                             traits.collective == CollectiveKind::AllGatherCoalesced};
+    }
+    entry.collectives += found->second.first ? 1 : 0;
+    entry.gathers += found->second.second ? 1 : 0;
 }
 
 bool isTorchTrace(std::string_view text) {

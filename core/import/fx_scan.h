@@ -5,6 +5,7 @@
 #include "import/text_lines.h"
 
 #include <optional>
+#include <unordered_map>
 
 namespace gs {
 
@@ -22,11 +23,25 @@ bool looksLikeNode(std::string_view line);
 /// =====", "# Graph[rank=0](fw, gid=0)") and the JSON heads of TORCH_TRACE.
 struct GraphHeading {
     std::string name;
+    std::string compile_id;
     int32_t rank = -1;
 
     void read(const TextLine& line);
-    /// Name for people: the heading's, else `fallback`, with the compile id.
-    std::string title(std::string_view fallback, const TextLine& line) const;
+    /// Head of a TORCH_TRACE record: `line` with or without its prefix.
+    void readJson(std::string_view line);
+    /// An entry for the graph that begins in `line`; `fallback` = its name where no heading gives one.
+    GraphEntry entry(std::string_view fallback, const TextLine& line) const;
+};
+
+/// Tells collectives and gathers among targets ("torch.ops._c10d_functional.all_reduce.default") while lines
+/// are only counted.
+class TargetCounter {
+public:
+    /// Adds what the call `target` counts for.
+    void count(std::string_view target, GraphEntry& entry);
+
+private:
+    std::unordered_map<std::string_view, std::pair<bool, bool>> known_; ///< collective, gather
 };
 
 /// True if the text has heads of TORCH_TRACE (a log line whose message is a JSON object): then leading TABs

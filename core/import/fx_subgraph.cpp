@@ -82,13 +82,15 @@ std::unordered_map<std::string, Subgraph> readSubgraphs(const InputText& input, 
                                                         bool trace) {
     std::unordered_map<std::string, Subgraph> graphs;
     const std::string_view text = std::string_view(input.text).substr(entry.offset, entry.length);
-    if (text.find("control_deps(") == std::string_view::npos)
+    if (!containsText(text, "control_deps(") && !containsText(text, "invoke_subgraph("))
         return graphs;
     LineReader reader(input.text, entry.offset, entry.offset + entry.length, entry.line, trace);
     TextLine line;
     Subgraph* graph = nullptr;
     size_t statements = 0;
     bool first = true;
+    TargetCounter targets;
+    GraphEntry counted;
     while (reader.next(line)) {
         const std::string_view content = trimmed(line.text);
         if (const auto name = moduleClassName(line.text)) {
@@ -104,6 +106,11 @@ std::unordered_map<std::string, Subgraph> readSubgraphs(const InputText& input, 
             for (const auto& [name, annotation] : arguments)
                 graph->inputs.emplace_back(name);
         } else if (content.substr(0, 6) != "return") {
+            const size_t call = content.find("torch.ops.");
+            if (call != std::string_view::npos)
+                targets.count(content.substr(call, content.find('(', call) - call), counted);
+            graph->collectives += counted.collectives;
+            counted.collectives = 0;
             if (++statements == 1)
                 readCallLine(content, *graph);
             else

@@ -12,11 +12,12 @@ namespace gs {
 /// "def forward(self, arg_0, arg_1): x = torch.ops.aten.mm.default(arg_0, arg_1); return x"
 struct Subgraph {
     std::vector<std::string> inputs;
-    std::string target;    ///< "torch.ops.aten.mm.default"; empty if the graph is more than one call
-    std::string arguments; ///< "arg_0, arg_1)"
+    std::string target;     ///< "torch.ops.aten.mm.default"; empty if the graph is more than one call
+    std::string arguments;  ///< "arg_0, arg_1)"
+    size_t collectives = 0; ///< calls of collectives in it
 };
 
-/// The nested classes of an entry by name; empty unless the text has control_deps.
+/// The nested classes of an entry by name; empty unless the text has control_deps or invoke_subgraph.
 std::unordered_map<std::string, Subgraph> readSubgraphs(const InputText& input, const GraphEntry& entry,
                                                         bool trace);
 

@@ -1,5 +1,6 @@
 #include "import/fx_text.h"
 
+#include "import/call_text.h"
 #include "import/text_lines.h"
 
 #include <algorithm>
@@ -9,10 +10,6 @@
 namespace gs {
 
 namespace {
-
-bool startsWith(std::string_view text, std::string_view start) {
-    return text.substr(0, start.size()) == start;
-}
 
 bool removePrefix(std::string_view& text, std::string_view start) {
     if (!startsWith(text, start))
@@ -47,6 +44,38 @@ size_t closingBracket(std::string_view text, size_t open) {
     return std::string_view::npos;
 }
 
+/// Functions of Python's operator module that FX graphs call.
+constexpr std::string_view kOperatorFunctions[] = {
+    "add",  "and_",   "contains", "eq",     "floordiv", "ge",     "getitem", "gt",  "iadd",
+    "imul", "index",  "inv",      "invert", "is_",      "is_not", "isub",    "le",  "lshift",
+    "lt",   "matmul", "mod",      "mul",    "ne",       "neg",    "not_",    "or_", "pos",
+    "pow",  "rshift", "setitem",  "sub",    "truediv",  "xor"};
+
+/// How tables print functions: "<built-in function add>", "<built-in method relu of type object at 0x…>",
+/// "<function layer_norm at 0x…>". The last names no module.
+std::string_view targetOfRepr(std::string_view path, std::string& scratch) {
+    if (removePrefix(path, "<built-in function ")) {
+        const std::string_view name = path.substr(0, path.find('>'));
+        const bool of_operator = std::find(std::begin(kOperatorFunctions), std::end(kOperatorFunctions),
+                                           name) != std::end(kOperatorFunctions);
+        scratch = (of_operator ? "operator." : "torch._C._nn.") + std::string(name);
+    } else if (removePrefix(path, "<built-in method ")) {
+        scratch = "torch." + std::string(path.substr(0, path.find(' ')));
+    } else if (removePrefix(path, "<function ")) {
+        const std::string_view name = path.substr(0, path.find(' '));
+        scratch = name.find("redistribute") != std::string_view::npos
+                      ? "torch._dynamo.variables.tensor.prim_redistribute"
+                  : name.find("to_local") != std::string_view::npos
+                      ? "torch._dynamo.variables.tensor.prim_to_local"
+                  : name.find("from_local") != std::string_view::npos
+                      ? "torch._dynamo.variables.torch.prim from_local"
+                      : std::string(name);
+    } else {
+        return path;
+    }
+    return scratch;
+}
+
 } // namespace
 
 std::string_view normalTarget(std::string_view path, std::string& scratch) {
@@ -56,12 +85,8 @@ std::string_view normalTarget(std::string_view path, std::string& scratch) {
         scratch = "operator." + std::string(path);
         return scratch;
     }
-    if (removePrefix(path, "<built-in function ")) {
-        scratch = "operator." + std::string(path.substr(0, path.find('>')));
-        return scratch;
-    }
-    if (removePrefix(path, "<function "))
-        return path.substr(0, path.find(' '));
+    if (path.substr(0, 1) == "<")
+        return targetOfRepr(path, scratch);
     for (const auto& [mangled, module] : kMangledModules) {
         if (startsWith(path, mangled)) {
             scratch = std::string(module) + std::string(withoutCounter(path.substr(mangled.size())));

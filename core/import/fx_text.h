@@ -39,6 +39,8 @@ public:
     /// Sets the value of `id`. `text` is without quotes. A text that is no annotation (a class name) is left
     /// out.
     void apply(NodeId id, std::string_view text);
+    /// The value that an annotation states.
+    Value valueOf(std::string_view text) { return parse(text); }
     bool sawTensor() const { return saw_tensor_; }
 
 private:

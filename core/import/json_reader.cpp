@@ -2,6 +2,7 @@
 #include "import/json_nodes.h"
 #include "import/json_scan.h"
 #include "import/readers.h"
+#include "import/text_lines.h"
 
 #include <fmt/format.h>
 
@@ -149,21 +150,39 @@ Result<GraphPtr> readJson(const InputText& input, const GraphEntry&, Diagnostics
     return graph;
 }
 
-int sniffJson(std::string_view text) {
-    const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-    if (first == std::string_view::npos || text[first] != '{')
-        return 0;
-    return text.substr(0, 4096).find("\"gatherscope.graph\"") == std::string_view::npos ? 0 : 100;
+/// Count of `word` in the text; each node names its operator and each collective is tagged.
+size_t countOf(std::string_view text, std::string_view word) {
+    size_t count = 0;
+    for (size_t at = findText(text, word); at != std::string_view::npos;
+         at = findText(text, word, at + word.size()))
+        ++count;
+    return count;
 }
 
 std::vector<GraphEntry> listJson(const InputText& input) {
-    return {{"graph", 0, input.text.size(), 1, -1}};
+    const std::string_view text = input.text;
+    const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+    if (first == std::string_view::npos || text[first] != '{' ||
+        text.substr(0, 4096).find("\"gatherscope.graph\"") == std::string_view::npos)
+        return {};
+    GraphEntry entry;
+    entry.name = "graph";
+    entry.length = text.size();
+    entry.level = text.substr(0, 4096).find("\"scheduler\"") == std::string_view::npos
+                      ? GraphLevel::Fx
+                      : GraphLevel::Scheduler;
+    entry.nodes = countOf(text, "\"op\"");
+    entry.collectives = countOf(text, "\"collective\"");
+    entry.gathers = countOf(text, "\"target\":\"_c10d_functional.all_gather_into_tensor") +
+                    countOf(text, "\"target\": \"_c10d_functional.all_gather_into_tensor");
+    entry.sureness = 100;
+    return {entry};
 }
 
 } // namespace
 
 GraphReader gatherscopeJsonReader() {
-    return {"gatherscope-json", "Gatherscope graph JSON", sniffJson, listJson, readJson};
+    return {"gatherscope-json", "Gatherscope graph JSON", listJson, readJson};
 }
 
 } // namespace gs

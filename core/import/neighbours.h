@@ -11,6 +11,9 @@ struct Neighbour {
     std::string hint; ///< what to do instead
 };
 
+/// What nameNeighbour() calls a text without any sign of another kind.
+inline constexpr std::string_view kPlainText = "plain text";
+
 /// Names the kind of a text that no graph reader knows, by its content. Always says something.
 Neighbour nameNeighbour(std::string_view text);
 

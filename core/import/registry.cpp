@@ -5,7 +5,8 @@ namespace gs {
 
 const std::vector<GraphReader>& graphReaders() {
     static const std::vector<GraphReader> kReaders = {gatherscopeJsonReader(), fxCodeReader(),
-                                                      fxGraphReader()};
+                                                      fxGraphReader(),         fxTableReader(),
+                                                      inductorIrReader(),      inductorCodeReader()};
     return kReaders;
 }
 

@@ -1,6 +1,7 @@
 #include "import/text_lines.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 namespace gs {
@@ -125,7 +126,7 @@ void takePrefix(TextLine& line) {
 
 LineReader::LineReader(std::string_view text, size_t offset, size_t end, uint32_t line, bool trace)
     : text_(text), at_(offset), end_(std::min(end, text.size())), line_(line), trace_(trace),
-      coloured_(text.find("\x1b[") != std::string_view::npos) {}
+      coloured_(text.find('\x1b') != std::string_view::npos) {}
 
 std::string_view LineReader::withoutColours(std::string_view line) {
     if (line.find('\x1b') == std::string_view::npos)
@@ -184,9 +185,12 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t\r\n\v\f") - first + 1);
 }
 
-bool isNameChar(char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) ||
-           static_cast<unsigned char>(c) >= 0x80;
+size_t findText(std::string_view text, std::string_view word, size_t from) {
+    if (from >= text.size())
+        return std::string_view::npos;
+    const void* found = memmem(text.data() + from, text.size() - from, word.data(), word.size());
+    return found ? static_cast<size_t>(static_cast<const char*>(found) - text.data())
+                 : std::string_view::npos;
 }
 
 } // namespace gs

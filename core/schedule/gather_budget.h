@@ -5,6 +5,10 @@
 
 namespace gs {
 
+/// Setting `gather_budget_mib`: "none" or MiB → bytes; -1 = no budget. A text that is no number is reported
+/// once and ignored.
+int64_t gatherBudgetBytes(const Settings& settings, Diagnostics& diagnostics);
+
 /// Bytes alive over positions, where every candidate is booked from its launch to its last use.
 class GatherBudget {
 public:

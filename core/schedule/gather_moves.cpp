@@ -52,6 +52,10 @@ public:
             NodeId first = kNoNode;
             for (const NodeId wait : item.waits)
                 first = std::min(first, consumer[wait]);
+            for (const NodeId other : item.consumers) { // behind copies into memory that others read
+                if (first == kNoNode && cost_ns_[other] > kTransparentNs)
+                    first = other;
+            }
             const BindingReason reason = !settings_.all_gathers && !item.weight_gather
                                              ? BindingReason::NotWeightGather
                                          : placedByHand(item.launch) ? BindingReason::ByHand

@@ -3,7 +3,6 @@
 #include "schedule/gather_budget.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -106,25 +105,6 @@ private:
     std::map<GroupId, double> stream_end_ns_;
 };
 
-/// "none" or MiB → bytes; -1 = no budget. A text that is no number is reported once and ignored.
-int64_t budgetBytes(const Settings& settings, Diagnostics& diagnostics) {
-    const std::string& text = settings.text(Setting::GatherBudgetMib);
-    if (text == "none")
-        return -1;
-    double mib = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mib);
-    if (error != std::errc() || end != text.data() + text.size() || !(mib > 0) || mib > 1e9) {
-        diagnostics.add({Severity::Error,
-                         "bad-setting",
-                         {},
-                         {},
-                         "gather_budget_mib takes \"none\" or a positive number of MiB, not \"" + text + "\"",
-                         "no budget is used"});
-        return -1;
-    }
-    return static_cast<int64_t>(mib * 1024 * 1024);
-}
-
 } // namespace
 
 std::vector<Decision> placeJustInTime(const Graph& graph, const CollectiveTable& collectives,
@@ -139,7 +119,7 @@ Schedule runJustInTime(const ScheduleInput& input) {
     const GatherCandidates candidates =
         findGatherCandidates(input.graph, input.collectives, cost_ns, settings);
     Diagnostics diagnostics;
-    const int64_t budget = budgetBytes(input.settings, diagnostics);
+    const int64_t budget = gatherBudgetBytes(input.settings, diagnostics);
     Schedule schedule =
         finishSchedule("just-in-time", input, candidates,
                        placeJustInTime(input.graph, input.collectives, cost_ns, candidates, budget));

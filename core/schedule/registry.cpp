@@ -1,8 +1,11 @@
 #include "schedule/just_in_time.h"
 #include "schedule/latest_safe_launch.h"
+#include "schedule/optimum/optimum.h"
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
+#include "schedule/overlap_scheduler_upstream/overlap_upstream.h"
 #include "schedule/parameter_prefetch/parameter_prefetch.h"
 #include "schedule/scheduler.h"
+#include "schedule/two_sided/two_sided.h"
 
 namespace gs {
 
@@ -29,13 +32,34 @@ const std::vector<SchedulerInfo>& schedulers() {
          "Overlap scheduler",
          "rebuilds the order from a heap: collectives launch beside independent compute, waits are deferred "
          "(document 003)",
-         {MaxInFlightGb, ComputeOverlapMultipler, MaxCollDistance},
+         {MaxInFlightGb, ComputeOverlapMultipler, MaxCollDistance, CollectiveBucketing},
          runOverlapScheduler},
+        {"overlap-scheduler-upstream",
+         "Overlap scheduler (PyTorch 2.15)",
+         "launches collectives of one kind together beside compute and exposed waits, within a memory "
+         "budget; "
+         "buckets them (PyTorch 2.15)",
+         {MaxInFlightGb, ComputeOverlapMultipler, MaxCollDistance, MaxComputePreFetch, MaxMemoryIncreaseGb,
+          MaxMemoryIncreaseRatio, CollectiveBucketing},
+         runOverlapUpstream},
         {"parameter-prefetch",
          "Parameter prefetch",
          "launches gathers a few consumers ahead inside a budget of live bytes, sinks waits (document 002)",
          {Gathers, Contention, SlackNs, ForwardDepth, BackwardDepth, MaxInFlightGb},
          runParameterPrefetch},
+        {"two-sided",
+         "Two-sided",
+         "moves launches and waits of all collectives on the simulated time axis, inside a budget of live "
+         "bytes",
+         {Contention, SimulatedContention, SlackNs, ComputeSlowdown, SharedLinks, GatherBudgetMib,
+          SearchSteps},
+         runTwoSided},
+        {"optimum",
+         "Optimum",
+         "exact search over the places of the gathers, for graphs of up to 12 of them; larger ones keep "
+         "program order",
+         {Contention, SimulatedContention, SlackNs, ComputeSlowdown, SharedLinks},
+         runOptimum},
     };
     return kSchedulers;
 }

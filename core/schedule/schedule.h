@@ -58,10 +58,21 @@ struct Decision {
     bool moved() const { return target != cur; }
 };
 
+/// Collectives to merge, as a scheduler decided it; the analysis merges them (passes/merge_buckets.h).
+struct ScheduledBuckets {
+    std::vector<std::vector<NodeId>> members; ///< launches per bucket, in the order they are applied
+    /// Pairs (before, after) beyond data that keep what overlaps; for merged nodes too. Ordered as they were
+    /// made: where the order is free, that decides.
+    std::vector<std::pair<NodeId, NodeId>> order;
+
+    bool empty() const { return members.empty(); }
+};
+
 struct Schedule {
     std::string scheduler;
     Order order;
     std::vector<Decision> decisions; ///< one per gather, in program order
+    ScheduledBuckets buckets;        ///< not yet merged; empty once they are
     size_t candidates = 0;
     size_t moved = 0;
     std::vector<std::string> log_info; ///< document 000's INFO lines

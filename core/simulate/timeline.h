@@ -52,6 +52,9 @@ struct Timeline {
     int64_t exposed_ns = 0; ///< stalls of the compute stream (it is serial: sum = union)
     int64_t idle_ns = 0;    ///< step − compute
     int64_t peak_gathered_bytes = 0;
+    /// Highest sum of gathered bytes (launch to last use) and gradients that wait for their reduce-scatter
+    /// (made until transferred): what gather_budget_mib limits for `two-sided`. See held_bytes.h.
+    int64_t peak_held_bytes = 0;
     std::vector<NodeId> critical_path; ///< from the step's start to its end
 };
 
@@ -70,8 +73,7 @@ struct SimulationSettings {
 TimelinePtr simulate(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
                      const Order& order, const SimulationSettings& settings);
 
-/// No order can be faster: the greatest of all compute, all communication of each stream, and the longest
-/// path through data edges.
+/// No order can be faster. See lower_bound.h.
 int64_t stepLowerBound(const Graph& graph, const CollectiveTable& collectives, const CostTable& costs,
                        const SimulationSettings& settings);
 

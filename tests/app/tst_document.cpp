@@ -206,6 +206,13 @@ void TestDocument::costEdits() {
     QTRY_COMPARE(document->snapshot()->request.cost_files, (std::vector<std::string>{"c.json", "b.json"}));
     document->removeCostFile(QStringLiteral("c.json"));
     QTRY_COMPARE(document->snapshot()->request.cost_files, (std::vector<std::string>{"b.json"}));
+    document->addRankFiles({QStringLiteral("rank1.json"), QStringLiteral("rank2.json")});
+    QTRY_COMPARE(document->snapshot()->request.rank_files,
+                 (std::vector<std::string>{"rank1.json", "rank2.json"}));
+    document->addRankFiles({});
+    QTRY_VERIFY(document->snapshot()->request.rank_files.empty());
+    document->undoStack()->undo();
+    QTRY_COMPARE(document->snapshot()->request.rank_files.size(), size_t(2));
 }
 
 void TestDocument::cancelOpening() {

@@ -166,7 +166,8 @@ void TestShell::realViews() {
     QTRY_VERIFY_WITH_TIMEOUT(window.document().snapshot(), 30'000);
     for (const View* view : window.workspace().views())
         QCOMPARE(view->snapshot(), window.document().snapshot());
-    for (const char* id : {"gathers", "costs", "settings", "diagnostics", "why", "graph", "timeline"})
+    for (const char* id :
+         {"gathers", "costs", "settings", "ranks", "diagnostics", "why", "graph", "timeline"})
         QVERIFY2(window.workspace().show(QString::fromLatin1(id)), id);
     QTest::keyClick(&window, Qt::Key_J);
     QTest::keyClick(&window, Qt::Key_J);

@@ -8,6 +8,7 @@ of a fake process group. Durations come from the table, so that no GPU is needed
 
 import gzip
 import json
+import logging
 import operator
 import statistics
 import sys
@@ -116,6 +117,7 @@ def build(data, mode):
 
 
 def main():
+    logging.disable(logging.WARNING)  # a line per node would count as its time
     data, costs = read(sys.argv[1]), read(sys.argv[2])["nodes"]
     make_groups(data)
     mode = FakeTensorMode()

@@ -84,6 +84,19 @@ private slots:
                                 << QByteArray("no device");
         QTest::newRow("source") << QStringList{"analyze", graph, "--set", "cost_sources=nope"}
                                 << QByteArray("nope");
+        QTest::newRow("compared scheduler") << QStringList{"compare", graph, "--schedulers", "two,nope"}
+                                            << QByteArray("no scheduler \"two\"");
+        QTest::newRow("limit") << QStringList{"compare", graph, "--memory-limit", "-3"}
+                               << QByteArray("positive number");
+        QTest::newRow("search and schedulers")
+            << QStringList{"compare", graph, "--search", "--schedulers", "all"} << QByteArray("leave out");
+        QTest::newRow("one variant") << QStringList{"compare", graph, "--diff", "program-order"}
+                                     << QByteArray("two variants");
+        QTest::newRow("variant's setting")
+            << QStringList{"compare", graph, "--diff", "program-order", "just-in-time:nope=1"}
+            << QByteArray("no setting");
+        QTest::newRow("two graphs") << QStringList{"compare", graph, graph, "--schedulers", "all"}
+                                    << QByteArray("one graph");
         QTest::newRow("graph number")
             << QStringList{"analyze", graph, "--graph", "x"} << QByteArray("whole number");
     }
@@ -268,6 +281,142 @@ private slots:
         QCOMPARE(runCli({"export", "--format", "nope", graph}).code, 2);
     }
 
+    void comparesAllSchedulers() {
+        const QString csv = folder_.filePath("rows.csv");
+        const Run run = runCli(QStringList{"compare", "--csv", csv} + kSample);
+        QVERIFY2(run.code == 0, run.error.constData());
+        const Run list = runCli({"list", "schedulers"});
+        for (const QByteArray& line : list.out.split('\n')) {
+            if (!line.isEmpty() && line[0] != ' ')
+                QVERIFY2(run.out.contains(line.left(line.indexOf(' '))), line.constData());
+        }
+        QVERIFY(run.out.contains(" max_in_flight_gb=0.1 "));
+        QCOMPARE(run.out.count("\n*"), 1); // one is marked as the best
+        QVERIFY(run.out.contains("best  --scheduler "));
+        QFile file(csv);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray text = file.readAll();
+        QCOMPARE(text.count("\r\n"), run.out.count('\n') - 1); // no line with the best
+        QVERIFY(text.startsWith("scheduler,settings,best,hidden,"));
+    }
+
+    void compareJson() {
+        const Run run =
+            runCli(QStringList{"compare", "--schedulers", "program-order,latest-safe-launch", "--json", "-"} +
+                   kSample);
+        QCOMPARE(run.code, 0);
+        const Json json = Json::parse(run.out.toStdString());
+        QVERIFY(json.at("format") == "gatherscope.compare");
+        QVERIFY(json.at("rows").size() == 3); // both modes of the sweep
+        const Json& order = json.at("rows").at(0);
+        QVERIFY(order.at("scheduler") == "program-order" && order.at("nodes_displaced") == 0);
+        QVERIFY(json.at("diff").is_null() && json.at("search").is_null());
+        const Json alone =
+            Json::parse(runCli(QStringList{"analyze", "--json", "-"} + kSample).out.toStdString());
+        QVERIFY(json.at("rows").at(1).at("step_ns") == alone.at("simulation").at("after").at("step_ns"));
+        QVERIFY(json.at("rows").at(1).at("lower_bound_ns") == alone.at("simulation").at("lower_bound_ns"));
+    }
+
+    void searchKeepsTheMemoryLimit() {
+        const Run run =
+            runCli(QStringList{"compare", "--search", "--memory-limit", "75", "--json", "-"} + kSample);
+        QVERIFY2(run.code == 0, run.error.constData());
+        const Json json = Json::parse(run.out.toStdString());
+        QVERIFY(json.at("search").at("end") == "finished");
+        QVERIFY(json.at("search").at("within_limit") == true);
+        int64_t best = -1, least = -1;
+        for (const Json& row : json.at("rows")) {
+            if (row.at("peak_held_bytes") > 75 * 1024 * 1024)
+                continue;
+            const int64_t step = row.at("step_ns");
+            least = least < 0 ? step : std::min(least, step);
+            if (row.at("best") == true)
+                best = step;
+        }
+        QVERIFY(best > 0);
+        QCOMPARE(best, least);
+        const Run impossible =
+            runCli(QStringList{"compare", "--search", "--memory-limit", "0.001"} + kSample);
+        QCOMPARE(impossible.code, 1); // a finding: nothing keeps it
+        QVERIFY(impossible.out.contains("nothing keeps the memory limit"));
+    }
+
+    void bestOptionsGiveTheBestStep() {
+        const Run run = runCli(QStringList{"compare", "--search"} + kSample);
+        QCOMPARE(run.code, 0);
+        const QString text = QString::fromUtf8(run.out);
+        const QStringList options =
+            text.mid(text.indexOf("best  ") + 6).trimmed().split(' ', Qt::SkipEmptyParts);
+        const Run again = runCli(QStringList{"analyze", "--json", "-"} + options + kSample);
+        QVERIFY2(again.code == 0, again.error.constData());
+        const Json searched = Json::parse(
+            runCli(QStringList{"compare", "--search", "--json", "-"} + kSample).out.toStdString());
+        for (const Json& row : searched.at("rows")) {
+            if (row.at("best") == true)
+                QVERIFY(row.at("step_ns") ==
+                        Json::parse(again.out.toStdString()).at("simulation").at("after").at("step_ns"));
+        }
+    }
+
+    void twoVariantsGatherByGather() {
+        const QStringList diff{"compare", "--diff", "program-order", "latest-safe-launch:slack_ns=1000"};
+        const Run run = runCli(diff + kSample);
+        QVERIFY2(run.code == 0, run.error.constData());
+        QVERIFY(run.out.contains("A  program-order"));
+        QVERIFY(run.out.contains("B  latest-safe-launch slack_ns=1000"));
+        QVERIFY(run.out.contains("gathers differ"));
+        QVERIFY(!run.out.contains("best  ")); // only the two were run
+        const Json json = Json::parse(runCli(diff + QStringList{"--json", "-"} + kSample).out.toStdString());
+        QVERIFY(json.at("rows").size() == 2);
+        QVERIFY(json.at("diff").at("changed") == json.at("diff").at("rows").size());
+    }
+
+    void compareOfABrokenFile() {
+        const Run none = runCli({"compare", folder_.filePath("none.json")});
+        QCOMPARE(none.code, 3);
+        QVERIFY(none.error.contains("no such file"));
+        QByteArray cut = smallGraph();
+        const Run run = runCli({"compare", write("cut.json", cut.left(cut.indexOf("\"w\"") + 30))});
+        QCOMPARE(run.code, 3); // what could be read is still compared
+        QVERIFY(run.out.contains("program-order"));
+    }
+
+    void lintFindsAndExits() {
+        const QString clean = write("clean.json", smallGraph());
+        const QString dead =
+            write("dead.json", smallGraph("{\"n\":\"w\"}],\"kwargs\"", "{\"n\":\"x\"}],\"kwargs\""));
+        QCOMPARE(runCli({"lint", clean}).code, 0);
+        const Run run = runCli({"lint", dead, "--json", "-"});
+        QCOMPARE(run.code, 1);
+        const Json json = Json::parse(run.out);
+        QCOMPARE(json["format"], "gatherscope.lint");
+        QCOMPARE(json["findings"], 1);
+        QCOMPARE(json["counts"]["dead-gather"], 1);
+        QCOMPARE(runCli({"lint", clean, "--strict"}).code, 1); // infos count
+        QCOMPARE(runCli({"lint", "nothing-here.json"}).code, 3);
+        QVERIFY(runCli({"list", "checks"}).out.contains("gathered-twice"));
+    }
+
+    void comparesRanks() {
+        const QString a = write("rank0.json", smallGraph());
+        const QString same = write("rank1.json", smallGraph());
+        const QString other =
+            write("rank2.json", smallGraph("\"target\":\"_c10d_functional.all_gather_into_tensor.default\"",
+                                           "\"target\":\"aten.relu.default\""));
+        const Run fits = runCli({"compare", a, same});
+        QCOMPARE(fits.code, 0);
+        QVERIFY2(fits.out.startsWith("identical: All 2 ranks run the same program"), fits.out);
+        const Run run = runCli({"compare", a, same, other, "--json", "-"});
+        QCOMPARE(run.code, 1);
+        const Json json = Json::parse(run.out);
+        QCOMPARE(json["format"], "gatherscope.ranks");
+        QCOMPARE(json["mode"], "abort");
+        QCOMPARE(json["differences"][0]["code"], "rank-missing");
+        QCOMPARE(json["wait_cycles"][0]["steps"][0]["missing_rank"], "rank 2");
+        QCOMPARE(runCli({"compare", "--ranks", a}).code, 2);
+        QCOMPARE(runCli({"compare", a, "nothing-here.json"}).code, 3);
+    }
+
     void verbosePrintsPlacementLines() {
         const Run run = runCli({"analyze", write("g.json", smallGraph()), "-v"});
         QVERIFY2(run.error.contains("FSDP overlap placement: "), run.error.constData());
@@ -306,6 +455,9 @@ private:
         return Json::parse(run.out.toStdString());
     }
 
+    const QStringList kSample{
+        QStringLiteral(GATHERSCOPE_SOURCE_DIR "/samples/mlp4_fsdp8_joint.json.gz"), "--costs",
+        QStringLiteral(GATHERSCOPE_SOURCE_DIR "/samples/mlp4_fsdp8_joint.roofline.json")};
     QTemporaryDir folder_;
 };
 

@@ -4,7 +4,9 @@
 #include "views/docks/data_table.h"
 #include "views/docks/filter_field.h"
 #include "views/docks/flow_layout.h"
+#include "views/timeline/launch_menu.h"
 
+#include <QMenu>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -67,7 +69,22 @@ GathersView::GathersView(QWidget* parent)
         const GathersModel::Row& row = model_->rows()[static_cast<size_t>(source.row())];
         emit selectionRequested({row.in_flight ? Selection::Kind::Node : Selection::Kind::Gather, row.name});
     });
+    connect(table_, &DataTable::menuOpening, this, &GathersView::addMenu);
     updateEmptyText();
+}
+
+/// The same changes by hand as on the timeline.
+void GathersView::addMenu(QMenu* menu, const QModelIndex& index) {
+    if (!snapshot())
+        return;
+    NodeId launch = kNoNode;
+    if (index.isValid()) {
+        const QModelIndex source = filter_->mapToSource(index);
+        const GathersModel::Row& row = model_->rows()[static_cast<size_t>(source.row())];
+        if (!row.in_flight) // the graph does not launch those
+            launch = snapshot()->after.graph->find(row.name.toStdString()).value_or(kNoNode);
+    }
+    addLaunchActions(*menu, *this, launch);
 }
 
 void GathersView::step(int by) {

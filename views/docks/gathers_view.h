@@ -6,6 +6,9 @@
 
 #include <array>
 
+class QMenu;
+class QModelIndex;
+
 namespace gs {
 
 class Chip;
@@ -30,6 +33,7 @@ protected:
 private:
     void showSelection();
     void updateEmptyText();
+    void addMenu(QMenu* menu, const QModelIndex& index);
 
     GathersModel* model_;
     GathersFilter* filter_;

@@ -34,6 +34,7 @@ SettingsView::SettingsView(QWidget* parent) : View(parent), editors_(kSettingCou
     addGroup(tr("Scheduler"), Stage::Schedule, content);
     addGroup(tr("Simulation"), Stage::Simulate, content);
     addGroup(tr("Passes"), Stage::Passes, content);
+    addGroup(tr("Lint"), Stage::Lint, content);
     addGroup(tr("Costs"), Stage::Costs, content);
     addGroup(tr("Input"), Stage::Import, content);
     layout->addStretch(1);

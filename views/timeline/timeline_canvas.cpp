@@ -31,6 +31,8 @@ TimelineCanvas::TimelineCanvas(QWidget* parent)
     setAccessibleName(tr("Timeline"));
     viewport()->setMouseTracking(true);
     viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
+    refused_.setSingleShot(true);
+    connect(&refused_, &QTimer::timeout, this, &TimelineCanvas::endLaunchDrag);
     connect(box_, &RangeBox::closed, this, [this] {
         setMarkedRange(std::nullopt);
         setFocus();
@@ -39,6 +41,7 @@ TimelineCanvas::TimelineCanvas(QWidget* parent)
 
 void TimelineCanvas::setData(TimelineDataPtr data, bool keep_range) {
     const bool all = showsAll();
+    endLaunchDrag();
     data_ = std::move(data);
     gutter_ = gutterWidth(*data_);
     chosen_.reset();
@@ -351,8 +354,10 @@ void TimelineCanvas::paintOverlay(QPainter& painter) const {
         painter.fillRect(QRectF(left, plot.top(), 1, plot.height()), theme.accent);
         painter.fillRect(QRectF(right - 1, plot.top(), 1, plot.height()), theme.accent);
     }
-    if (hover_)
+    if (hover_ && !overlay_)
         paintCursor(painter);
+    if (overlay_)
+        paintLaunchOverlay(painter, *overlay_, theme);
 }
 
 /// The hovered mark's outline, and the time under the cursor on the ruler.

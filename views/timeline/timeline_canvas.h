@@ -1,10 +1,14 @@
 // The canvas of the timeline: state of the visible range, painting from the cached scene, mouse and keyboard.
 #pragma once
 
-#include "views/timeline/timeline_scene.h"
+#include "views/timeline/launch_drag.h"
+#include "views/timeline/launch_painter.h"
 
 #include <QAbstractScrollArea>
+#include <QTimer>
 #include <optional>
+
+class QMenu;
 
 namespace gs {
 
@@ -46,6 +50,13 @@ public:
     /// Selects the next or previous gather in launch order.
     void stepGather(int direction);
 
+    /// The selected launch goes so many nodes of the compute stream further; an illegal place is refused as
+    /// in a drag.
+    void moveSelectedLaunch(int steps);
+    void pinSelectedLaunch();
+    /// What is drawn while a launch is dragged, and for a moment after one was refused.
+    const std::optional<LaunchOverlay>& launchOverlay() const { return overlay_; }
+
     /// What is painted; made when it is asked for after a change.
     const TimelineScene& scene() const;
     TimeAxis axis() const;
@@ -54,6 +65,12 @@ signals:
     void selectionRequested(const gs::Selection& selection);
     /// The user changed the range.
     void navigated();
+    /// A launch was moved or pinned.
+    void editRequested(const gs::Edit& edit);
+    /// What was done by hand to a launch is to be taken back.
+    void removalRequested(gs::NodeId launch);
+    /// Before the context menu opens; `launch` is the one under the cursor or kNoNode.
+    void menuOpening(QMenu* menu, gs::NodeId launch);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -72,7 +89,7 @@ protected:
     void focusOutEvent(QFocusEvent* event) override;
 
 private:
-    enum class Drag : uint8_t { None, Press, Range, Pan };
+    enum class Drag : uint8_t { None, Press, Range, Pan, LaunchPress, Launch };
 
     SceneRequest request() const;
     void invalidate();
@@ -88,6 +105,18 @@ private:
     void click(const QPointF& position);
     void dragRange(const QPointF& position);
     bool showTip(const QPoint& position, const QPoint& global);
+    bool showLaunchTip(const QPoint& position, const QPoint& global);
+    void selectLaunch(NodeId launch);
+    NodeId selectedLaunch() const;
+    NodeId launchUnder(const QPointF& position) const;
+    void beginLaunchDrag();
+    void dragLaunch(const QPointF& position);
+    void dropLaunch();
+    void endLaunchDrag();
+    void refuse(const LaunchDrag& drag, const LaunchDrag::Place& place, const QPointF& cursor);
+    LaunchOverlay overlayFor(const LaunchDrag& drag, const LaunchDrag::Place& place,
+                             const QPointF& cursor) const;
+    bool editKey(QKeyEvent* event);
     void paintOverlay(QPainter& painter) const;
     void paintCursor(QPainter& painter) const;
     bool navigationKey(int key);
@@ -104,6 +133,11 @@ private:
     mutable std::optional<TimelineScene> scene_;
     RangeBox* box_ = nullptr;
     Drag drag_ = Drag::None;
+    NodeId pressed_launch_ = kNoNode;
+    std::optional<LaunchDrag> launch_drag_;
+    LaunchDrag::Place place_; ///< of the launch that is dragged
+    std::optional<LaunchOverlay> overlay_;
+    QTimer refused_; ///< runs while the bubble of a refused move is still shown
     QPointF press_;
     QPointF last_;
     std::optional<QPointF> hover_;

@@ -59,7 +59,10 @@ void TimelineCanvas::mousePressEvent(QMouseEvent* event) {
         drag_ = Drag::Pan;
         viewport()->setCursor(Qt::ClosedHandCursor);
     } else if (event->button() == Qt::LeftButton) {
-        drag_ = Drag::Press;
+        endLaunchDrag();
+        const SceneLaunch* launch = scene().launchAt(press_);
+        pressed_launch_ = launch ? launch->launch : kNoNode;
+        drag_ = launch ? Drag::LaunchPress : Drag::Press;
     }
 }
 
@@ -68,7 +71,14 @@ void TimelineCanvas::mouseMoveEvent(QMouseEvent* event) {
     if (drag_ == Drag::Press && press_.x() >= gutter_ &&
         std::abs(event->position().x() - press_.x()) >= QApplication::startDragDistance())
         drag_ = Drag::Range;
-    if (drag_ == Drag::Range) {
+    if (drag_ == Drag::LaunchPress &&
+        std::abs(event->position().x() - press_.x()) >= QApplication::startDragDistance())
+        beginLaunchDrag();
+    if (drag_ == Drag::None)
+        viewport()->setCursor(scene().launchAt(*hover_) ? Qt::OpenHandCursor : Qt::ArrowCursor);
+    if (drag_ == Drag::Launch) {
+        dragLaunch(event->position());
+    } else if (drag_ == Drag::Range) {
         dragRange(event->position());
     } else if (drag_ == Drag::Pan) {
         const QPointF by = event->position() - last_;
@@ -84,6 +94,10 @@ void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event) {
     viewport()->unsetCursor();
     if (was == Drag::Press && event->button() == Qt::LeftButton)
         click(event->position());
+    else if (was == Drag::LaunchPress && event->button() == Qt::LeftButton)
+        selectLaunch(pressed_launch_);
+    else if (was == Drag::Launch)
+        dropLaunch();
 }
 
 void TimelineCanvas::dragRange(const QPointF& position) {
@@ -140,6 +154,8 @@ bool TimelineCanvas::viewportEvent(QEvent* event) {
 }
 
 bool TimelineCanvas::showTip(const QPoint& position, const QPoint& global) {
+    if (showLaunchTip(position, global))
+        return true;
     const SceneLane* lane = nullptr;
     if (const SceneMark* mark = scene().markAt(position, &lane)) {
         QToolTip::showText(global, runTip(*data_, lane->band, lane->lane, mark->run), viewport(),
@@ -169,6 +185,10 @@ bool TimelineCanvas::showTip(const QPoint& position, const QPoint& global) {
 
 void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
+    const NodeId launch = launchUnder(event->pos());
+    if (launch != kNoNode)
+        selectLaunch(launch);
+    emit menuOpening(&menu, launch);
     // The text after the tab is shown as the key; canvas keys work through keyPressEvent().
     menu.addAction(tr("Show everything\tHome"), this, &TimelineCanvas::fitAll);
     QAction* zoom = menu.addAction(tr("Zoom to the selection\tF"), this, &TimelineCanvas::zoomToSelection);
@@ -246,6 +266,8 @@ void TimelineCanvas::keyPressEvent(QKeyEvent* event) {
         QApplication::clipboard()->setText(markedTotals());
         return;
     }
+    if (editKey(event))
+        return;
     if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) {
         event->ignore();
         return;

@@ -1,5 +1,6 @@
 #include "views/timeline/timeline_data.h"
 
+#include "views/timeline/hand_edits.h"
 #include "views/timeline/timeline_text.h"
 
 #include <algorithm>
@@ -112,6 +113,19 @@ std::optional<SliceRef> findSlice(const TimelineBand& band, size_t band_index, s
     return std::nullopt;
 }
 
+std::vector<LaunchPoint> findLaunches(const Analysis& analysis, const TimelineBand& band) {
+    const auto edited = editedLaunches(analysis);
+    std::vector<LaunchPoint> launches;
+    for (const Transfer& transfer : band.timeline().transfers) {
+        const NodeId launch = band.collectives()[static_cast<size_t>(transfer.collective)].launch;
+        if (launch != kNoNode)
+            launches.push_back({transfer.launched_ns, transfer.collective, edited[launch]});
+    }
+    std::stable_sort(launches.begin(), launches.end(),
+                     [](const LaunchPoint& a, const LaunchPoint& b) { return a.time_ns < b.time_ns; });
+    return launches;
+}
+
 } // namespace
 
 std::shared_ptr<const TimelineData> TimelineData::build(SnapshotPtr snapshot) {
@@ -131,7 +145,15 @@ std::shared_ptr<const TimelineData> TimelineData::build(SnapshotPtr snapshot) {
     };
     add(snapshot->before, TimelineText::tr("before"));
     add(snapshot->after, TimelineText::tr("after"));
+    if (const auto band = data->scheduledBand())
+        data->launches = findLaunches(*snapshot, data->bands[*band]);
     return data;
+}
+
+std::optional<size_t> TimelineData::scheduledBand() const {
+    if (bands.empty() || bands.back().program != &snapshot->after || !snapshot->after.schedule)
+        return std::nullopt;
+    return bands.size() - 1;
 }
 
 BandSelection TimelineData::resolve(size_t index, const Selection& selection) const {

@@ -59,16 +59,26 @@ struct SliceRef {
     bool operator==(const SliceRef&) const = default;
 };
 
+/// A launch of the scheduled band.
+struct LaunchPoint {
+    int64_t time_ns = 0; ///< when the compute stream reaches it
+    int32_t collective = -1;
+    std::optional<Edit::Kind> by_hand; ///< what a person last did to it
+};
+
 struct TimelineData {
     SnapshotPtr snapshot;
-    std::vector<TimelineBand> bands; ///< before, after; only those that have a timeline
-    int64_t end_ns = 0;              ///< the longest step
+    std::vector<TimelineBand> bands;   ///< before, after; only those that have a timeline
+    int64_t end_ns = 0;                ///< the longest step
+    std::vector<LaunchPoint> launches; ///< in time order
 
     /// Never null; without a snapshot there are no bands. O(n).
     static std::shared_ptr<const TimelineData> build(SnapshotPtr snapshot);
 
     TimeRange full() const { return {0, end_ns > 0 ? end_ns : 1}; }
     bool has(SliceKind kind) const { return has_[static_cast<size_t>(kind)]; }
+    /// The band whose launches can be moved, if it is there.
+    std::optional<size_t> scheduledBand() const;
     BandSelection resolve(size_t band, const Selection& selection) const;
     /// Where a collective's transfer or a node's span lies; nothing for a node without time.
     std::optional<SliceRef> findCollective(size_t band, int32_t collective) const;

@@ -1,6 +1,8 @@
 #include "views/timeline/timeline_painter.h"
 
 #include "views/theme.h"
+#include "views/timeline/blend.h"
+#include "views/timeline/launch_painter.h"
 
 #include <QFontMetricsF>
 #include <QPainter>
@@ -14,20 +16,6 @@ namespace {
 constexpr double kRoundedPx = 8;     ///< narrower marks have square corners
 constexpr qsizetype kLeastLabel = 6; ///< characters of an elided label, else it says nothing
 constexpr double kHatchPx = 6;       ///< distance of the hatch lines of a stall
-
-QColor faded(QColor color, double alpha) {
-    color.setAlphaF(static_cast<float>(color.alphaF() * alpha));
-    return color;
-}
-
-/// `share` of one colour over another, opaque.
-QColor mixed(const QColor& over, const QColor& under, double share) {
-    const auto channel = [&](int a, int b) {
-        return static_cast<int>(std::lround(a * share + b * (1 - share)));
-    };
-    return {channel(over.red(), under.red()), channel(over.green(), under.green()),
-            channel(over.blue(), under.blue())};
-}
 
 double contrast(const QColor& a, const QColor& b) {
     const auto luminance = [](const QColor& color) {
@@ -69,6 +57,7 @@ public:
         paths(SceneRole::Launch);
         paths(SceneRole::Wait);
         rects(SceneRole::Selected);
+        paintLaunchMarks(p_, scene_, theme_);
         for (const SceneText& item : scene_.texts) {
             if (inPlot(item.role))
                 text(item);

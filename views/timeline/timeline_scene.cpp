@@ -1,5 +1,6 @@
 #include "views/timeline/timeline_scene.h"
 
+#include "views/timeline/launch_marks.h"
 #include "views/timeline/scene_selection.h"
 #include "views/timeline/timeline_text.h"
 
@@ -39,6 +40,7 @@ public:
             band(b);
         for (size_t b = 0; b < data_.bands.size(); ++b)
             addSelection(data_, layout_, request_, axis_, b, scene_);
+        addLaunchMarks(data_, layout_, request_, axis_, scene_);
         header();
         return std::move(scene_);
     }

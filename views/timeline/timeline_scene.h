@@ -80,6 +80,15 @@ struct SceneText {
     int64_t time_ns = -1; ///< role Elsewhere: where to go
 };
 
+/// A launch that can be moved.
+struct SceneLaunch {
+    QPointF tip;
+    NodeId launch = kNoNode;
+    SliceKind kind = SliceKind::Gather;
+    std::optional<Edit::Kind> by_hand;
+    bool selected = false;
+};
+
 struct TimelineScene {
     QRectF plot;   ///< lanes, without gutter, header and ruler
     QRectF header; ///< whole width
@@ -91,7 +100,12 @@ struct TimelineScene {
     std::vector<SceneLine> lines;
     std::vector<ScenePath> paths;
     std::vector<SceneText> texts;
+    std::vector<SceneLaunch> launches; ///< those on top come last
+    QRectF edit_compute;               ///< compute lane of the scheduled band; empty if there is none
+    QRectF edit_band;                  ///< from there to the end of the band
 
+    /// Launch whose mark is at a position; null if there is none.
+    const SceneLaunch* launchAt(const QPointF& position) const;
     /// Mark at a position, with one pixel of slack that never takes from a neighbour; null if none.
     const SceneMark* markAt(const QPointF& position, const SceneLane** lane = nullptr) const;
 };

@@ -1,7 +1,10 @@
 #include "views/timeline/timeline_view.h"
 
+#include "views/timeline/hand_edits.h"
+#include "views/timeline/launch_menu.h"
 #include "views/timeline/timeline_canvas.h"
 
+#include <QMenu>
 #include <QVBoxLayout>
 
 namespace gs {
@@ -18,6 +21,12 @@ TimelineView::TimelineView(QWidget* parent) : View(parent), canvas_(new Timeline
         emit selectionRequested(selection);
         own_request_ = false;
     });
+    connect(canvas_, &TimelineCanvas::editRequested, this, &View::editRequested);
+    connect(canvas_, &TimelineCanvas::removalRequested, this, [this](NodeId launch) {
+        emit requestRequested(withoutHand(*snapshot(), launch), tr("Take back manual change"));
+    });
+    connect(canvas_, &TimelineCanvas::menuOpening, this,
+            [this](QMenu* menu, NodeId launch) { addLaunchActions(*menu, *this, launch, true); });
 }
 
 void TimelineView::snapshotChanged() {

@@ -31,9 +31,12 @@ const CostReader* surest(std::string_view head) {
 
 /// A graph that was given as costs; null for other texts.
 const GraphReader* graphReaderOf(std::string_view head) {
+    const InputText text{{}, std::string(head)};
     for (const GraphReader& reader : graphReaders()) {
-        if (reader.sniff(head) >= kSureOfFragment)
-            return &reader;
+        for (const GraphEntry& entry : reader.list(text)) {
+            if (entry.sureness >= kSureOfFragment)
+                return &reader;
+        }
     }
     return nullptr;
 }

@@ -31,19 +31,23 @@ void addOnce(std::vector<DraftId>& list, DraftId id) {
 
 } // namespace
 
-Draft::Draft(const Graph& graph)
+Draft::Draft(const Graph& graph) : Draft(graph, identityOrder(graph)) {}
+
+Draft::Draft(const Graph& graph, const Order& order)
     : graph_(graph), op_(graph.size()), inputs_(graph.size()), users_(graph.size()), next_(graph.size() + 1),
       previous_(graph.size() + 1), replaced_by_(graph.size(), kNoNode), erased_(graph.size(), false) {
     std::vector<DraftOp> by_target(graph.targetCount());
     for (TargetId id = 0; id < by_target.size(); ++id)
         by_target[id] = opOf(graph.text(graph.targetById(id).text));
-    DraftId last = end();
     for (NodeId id = 0; id < graph.size(); ++id) {
         names_.create(graph.name(id));
         if (graph.node(id).op == NodeOp::CallFunction)
             op_[id] = by_target[graph.node(id).target];
         inputs_[id].assign(graph.inputs(id).begin(), graph.inputs(id).end());
         users_[id].assign(graph.users(id).begin(), graph.users(id).end());
+    }
+    DraftId last = end();
+    for (const NodeId id : order) {
         link(last, id);
         last = id;
     }
@@ -138,9 +142,9 @@ DraftId Draft::resolve(DraftId id) const {
 }
 
 /// PyTorch's stable topological sort: a node that is not ready waits for one of its inputs and follows it
-/// directly. `more`: further predecessors per node. Shorter than `nodes` where they form a cycle.
-std::vector<DraftId> Draft::sorted(const std::vector<DraftId>& nodes,
-                                   const std::vector<std::vector<DraftId>>* more) const {
+/// directly. Shorter than `nodes` where they form a cycle.
+template <typename Blocker>
+std::vector<DraftId> Draft::sortedBy(const std::vector<DraftId>& nodes, Blocker blocker) const {
     enum : uint8_t { Outside, Pending, Ready };
     std::vector<uint8_t> state(size(), Outside);
     for (const DraftId id : nodes)
@@ -148,20 +152,7 @@ std::vector<DraftId> Draft::sorted(const std::vector<DraftId>& nodes,
     std::vector<DraftId> pending(nodes.rbegin(), nodes.rend());
     std::unordered_map<DraftId, std::vector<DraftId>> waiting;
     std::vector<DraftId> order, outputs;
-    const auto blocker = [&](DraftId id) {
-        const std::vector<DraftId>& inputs = inputs_[id];
-        const auto found = std::find_if(inputs.rbegin(), inputs.rend(),
-                                        [&](DraftId input) { return state[input] == Pending; });
-        if (found != inputs.rend())
-            return *found;
-        if (more) {
-            for (const DraftId before : (*more)[id]) {
-                if (state[before] == Pending)
-                    return before;
-            }
-        }
-        return kNoNode;
-    };
+    const auto is_pending = [&](DraftId id) { return state[id] == Pending; };
     while (!pending.empty()) {
         const DraftId id = pending.back();
         pending.pop_back();
@@ -169,7 +160,7 @@ std::vector<DraftId> Draft::sorted(const std::vector<DraftId>& nodes,
             outputs.push_back(id);
             continue;
         }
-        if (const DraftId before = blocker(id); before != kNoNode) {
+        if (const DraftId before = blocker(id, is_pending); before != kNoNode) {
             waiting[before].push_back(id);
             continue;
         }
@@ -182,6 +173,38 @@ std::vector<DraftId> Draft::sorted(const std::vector<DraftId>& nodes,
     }
     order.insert(order.end(), outputs.begin(), outputs.end());
     return order;
+}
+
+/// `more`: further predecessors per node.
+std::vector<DraftId> Draft::sorted(const std::vector<DraftId>& nodes,
+                                   const std::vector<std::vector<DraftId>>* more) const {
+    return sortedBy(nodes, [&](DraftId id, const auto& is_pending) {
+        const std::vector<DraftId>& inputs = inputs_[id];
+        const auto found = std::find_if(inputs.rbegin(), inputs.rend(), is_pending);
+        if (found != inputs.rend())
+            return *found;
+        if (more) {
+            const auto before = std::find_if((*more)[id].begin(), (*more)[id].end(), is_pending);
+            if (before != (*more)[id].end())
+                return *before;
+        }
+        return kNoNode;
+    });
+}
+
+std::vector<DraftId> Draft::stableOrder(const ExtraOrder& extra) const {
+    return sortedBy(order(), [&](DraftId id, const auto& is_pending) {
+        const std::vector<DraftId>& inputs = inputs_[id];
+        const auto& links = extra.before(id);
+        for (size_t i = links.size(); i-- > 0;) {
+            const DraftId before = links[i].node;
+            // An input that is named here as well counts at its place among the inputs.
+            if (is_pending(before) && std::find(inputs.begin(), inputs.end(), before) == inputs.end())
+                return before;
+        }
+        const auto found = std::find_if(inputs.rbegin(), inputs.rend(), is_pending);
+        return found == inputs.rend() ? kNoNode : *found;
+    });
 }
 
 void Draft::sortRegion(const std::vector<DraftId>& nodes) {

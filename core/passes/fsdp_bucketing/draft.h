@@ -3,6 +3,7 @@
 #pragma once
 
 #include "graph/graph_builder.h"
+#include "passes/extra_order.h"
 #include "passes/fsdp_bucketing/fx_names.h"
 
 #include <string>
@@ -66,6 +67,8 @@ struct DraftNode {
 class Draft {
 public:
     explicit Draft(const Graph& graph);
+    /// The same in another order of its nodes.
+    Draft(const Graph& graph, const Order& order);
 
     const Graph& graph() const { return graph_; }
     size_t size() const { return inputs_.size(); } ///< erased ones included
@@ -101,6 +104,16 @@ public:
     /// The graph in stable topological order. Mutation and effect edges of the input graph are kept; null if
     /// that is impossible.
     GraphPtr finish(Diagnostics& diagnostics) const;
+    /// The graph in this order, which must be one that finish() could have. `made`: per node of the draft,
+    /// the node of the graph that it or what replaced it became; kNoNode = none.
+    GraphPtr finish(const std::vector<DraftId>& order, std::vector<NodeId>& made,
+                    Diagnostics& diagnostics) const;
+    /// The present nodes in PyTorch's stable topological order with this order between them too; shorter than
+    /// the draft if there is a cycle.
+    std::vector<DraftId> stableOrder(const ExtraOrder& extra) const;
+    /// What the input graph orders beyond arguments, between the nodes that stand for its own now: per node,
+    /// those before it.
+    std::vector<std::vector<DraftId>> orderEdges() const;
 
 private:
     static constexpr size_t kEnd = 0; ///< links are shifted by one: the end comes first
@@ -109,9 +122,11 @@ private:
         previous_[b + 1] = a;
     }
     DraftId resolve(DraftId id) const;
+    /// `blocker(node, is_pending)`: the next input of a node that has to come first, or kNoNode.
+    template <typename Blocker>
+    std::vector<DraftId> sortedBy(const std::vector<DraftId>& nodes, Blocker blocker) const;
     std::vector<DraftId> sorted(const std::vector<DraftId>& nodes,
                                 const std::vector<std::vector<DraftId>>* more) const;
-    std::vector<std::vector<DraftId>> orderEdges() const;
     Arg makeArg(GraphBuilder& builder, const DraftArg& arg, const std::vector<NodeId>& made) const;
     NodeId build(GraphBuilder& builder, DraftId id, const std::vector<NodeId>& made) const;
 

@@ -3,7 +3,6 @@
 
 namespace gs {
 
-/// What the input graph orders beyond arguments, between the nodes that stand for its own now.
 std::vector<std::vector<DraftId>> Draft::orderEdges() const {
     // A launch that was merged away stands for nothing: its wait does, and so the value that replaces it.
     std::vector<DraftId> stands_for(graph_.size(), kNoNode);
@@ -102,15 +101,19 @@ GraphPtr Draft::finish(Diagnostics& diagnostics) const {
     const std::vector<std::vector<DraftId>> edges = orderEdges();
     const std::vector<DraftId> present = order();
     const std::vector<DraftId> order = sorted(present, &edges);
-    if (order.size() != present.size())
-        return nullptr;
+    std::vector<NodeId> made;
+    return order.size() == present.size() ? finish(order, made, diagnostics) : nullptr;
+}
+
+GraphPtr Draft::finish(const std::vector<DraftId>& order, std::vector<NodeId>& made,
+                       Diagnostics& diagnostics) const {
     std::vector<std::vector<NodeId>> stands_for(size());
     for (NodeId id = 0; id < graph_.size(); ++id) {
         if (const DraftId by = resolve(id); by != id)
             stands_for[by].push_back(id);
     }
     GraphBuilder builder(graph_);
-    std::vector<NodeId> made(size(), kNoNode); // the first part of it maps the input graph's nodes
+    made.assign(size(), kNoNode); // the first part of it maps the input graph's nodes
     for (const DraftId id : order) {
         made[id] = added(id) ? build(builder, id, made) : builder.copyNode(graph_, id, made);
         if (const auto found = value_.find(id); found != value_.end())

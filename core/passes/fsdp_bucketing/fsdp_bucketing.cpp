@@ -1,38 +1,6 @@
 #include "passes/fsdp_bucketing/fsdp_bucketing.h"
 
-#include <algorithm>
-
 namespace gs {
-
-namespace {
-
-/// This rank's place in the group of a launch.
-int64_t rankInGroup(const Draft& draft, DraftId launch) {
-    const Graph& graph = draft.graph();
-    const DraftComm comm = draft.comm(launch);
-    for (const ProcessGroup& group : graph.groups()) {
-        if (group.name != comm.group)
-            continue;
-        const auto found = std::find(group.ranks.begin(), group.ranks.end(), graph.info().rank);
-        if (found != group.ranks.end())
-            return found - group.ranks.begin();
-    }
-    return graph.info().rank > 0 && comm.group_size > 0 ? graph.info().rank % comm.group_size : 0;
-}
-
-DraftId mergeBucket(Draft& draft, FsdpKind kind, const FsdpBucket& bucket, FsdpMergeMode mode) {
-    switch (kind) {
-    case FsdpKind::AllGather:
-        return mergeAllGathers(draft, bucket, mode, rankInGroup(draft, bucket.front()));
-    case FsdpKind::ReduceScatter:
-        return mergeReduceScatters(draft, bucket, mode);
-    case FsdpKind::AllReduce:
-        return mergeAllReduces(draft, bucket);
-    }
-    return kNoNode;
-}
-
-} // namespace
 
 PreBucketResult preBucketFsdp(Draft& draft, const PreBucketOptions& options) {
     PreBucketResult result;
@@ -59,7 +27,8 @@ PreBucketResult preBucketFsdp(Draft& draft, const PreBucketOptions& options) {
             MergedBucket merged{kind, std::move(bucket), kNoNode, {}};
             merged.reason = whyNotMergeable(draft, merged.members);
             if (merged.reason.empty())
-                merged.launch = mergeBucket(draft, kind, merged.members, options.mode);
+                merged.launch =
+                    mergeBucket(draft, merged.members, options.mode, draft.next(merged.members.back()));
             result.buckets.push_back(std::move(merged));
         }
     }

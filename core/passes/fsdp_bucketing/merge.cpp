@@ -10,16 +10,23 @@ namespace gs {
 
 namespace {
 
-/// A cast in front of a gather that only the gather reads: the merged copy casts by itself.
-bool hasPrivateCast(const Draft& draft, DraftId launch) {
-    const DraftId input = draft.inputs(launch)[0];
-    return draft.op(launch) != DraftOp::ReduceScatter && draft.op(launch) != DraftOp::AllReduce &&
-           draft.op(input) == DraftOp::Cast && draft.users(input).size() == 1 && !draft.inputs(input).empty();
+DraftId packedInput(const Draft& draft, DraftId launch) {
+    const DraftId cast = privateCast(draft, launch);
+    return draft.inputs(cast == kNoNode ? launch : cast)[0];
 }
 
-DraftId packedInput(const Draft& draft, DraftId launch) {
-    const DraftId input = draft.inputs(launch)[0];
-    return hasPrivateCast(draft, launch) ? draft.inputs(input)[0] : input;
+/// This rank's place in the group of a launch.
+int64_t rankInGroup(const Draft& draft, DraftId launch) {
+    const Graph& graph = draft.graph();
+    const DraftComm comm = draft.comm(launch);
+    for (const ProcessGroup& group : graph.groups()) {
+        if (group.name != comm.group)
+            continue;
+        const auto found = std::find(group.ranks.begin(), group.ranks.end(), graph.info().rank);
+        if (found != group.ranks.end())
+            return found - group.ranks.begin();
+    }
+    return graph.info().rank > 0 && comm.group_size > 0 ? graph.info().rank % comm.group_size : 0;
 }
 
 Sizes times(Sizes shape, int64_t factor) {
@@ -29,10 +36,10 @@ Sizes times(Sizes shape, int64_t factor) {
 
 class Merger {
 public:
-    Merger(Draft& draft, const FsdpBucket& bucket)
+    Merger(Draft& draft, const FsdpBucket& bucket, DraftId place)
         : draft_(draft), bucket_(bucket), comm_(draft.comm(bucket.front())),
           out_(plainTensor(draft.value(bucket.front())).value()),
-          tracer_(draft, draft.next(bucket.back()), origins(draft, bucket)) {
+          tracer_(draft, place, origins(draft, bucket)) {
         for (const DraftId launch : bucket)
             inputs_.push_back(packedInput(draft, launch));
     }
@@ -203,7 +210,7 @@ private:
         }
         repairStrides(draft_, users);
         for (size_t i = 0; i < outs.size(); ++i) {
-            const DraftId cast = hasPrivateCast(draft_, bucket_[i]) ? draft_.inputs(bucket_[i])[0] : kNoNode;
+            const DraftId cast = privateCast(draft_, bucket_[i]);
             draft_.erase(waits[i]);
             draft_.erase(bucket_[i]);
             if (cast != kNoNode)
@@ -280,16 +287,25 @@ std::string whyNotMergeable(const Draft& draft, const FsdpBucket& bucket) {
     return {};
 }
 
-DraftId mergeAllGathers(Draft& draft, const FsdpBucket& bucket, FsdpMergeMode mode, int64_t rank) {
-    return Merger(draft, bucket).gather(mode, rank);
+DraftId mergeBucket(Draft& draft, const FsdpBucket& bucket, FsdpMergeMode mode, DraftId place) {
+    Merger merger(draft, bucket, place);
+    switch (draft.op(bucket.front())) {
+    case DraftOp::ReduceScatter:
+        return merger.reduceScatter(mode);
+    case DraftOp::AllReduce:
+        return merger.allReduce();
+    default:
+        return merger.gather(mode, rankInGroup(draft, bucket.front()));
+    }
 }
 
-DraftId mergeReduceScatters(Draft& draft, const FsdpBucket& bucket, FsdpMergeMode mode) {
-    return Merger(draft, bucket).reduceScatter(mode);
-}
-
-DraftId mergeAllReduces(Draft& draft, const FsdpBucket& bucket) {
-    return Merger(draft, bucket).allReduce();
+DraftId privateCast(const Draft& draft, DraftId launch) {
+    const DraftId input = draft.inputs(launch)[0];
+    const bool gather = draft.op(launch) == DraftOp::AllGather || draft.op(launch) == DraftOp::AllGatherOut;
+    return gather && draft.op(input) == DraftOp::Cast && draft.users(input).size() == 1 &&
+                   !draft.inputs(input).empty()
+               ? input
+               : kNoNode;
 }
 
 } // namespace gs

@@ -16,10 +16,11 @@ enum class FsdpMergeMode : uint8_t {
 /// Why a bucket cannot be merged; empty = it can.
 std::string whyNotMergeable(const Draft& draft, const FsdpBucket& bucket);
 
-/// `rank`: this rank's place in the group. The bucket must be mergeable. Returns the new launch.
-DraftId mergeAllGathers(Draft& draft, const FsdpBucket& bucket, FsdpMergeMode mode, int64_t rank);
-DraftId mergeReduceScatters(Draft& draft, const FsdpBucket& bucket, FsdpMergeMode mode);
-DraftId mergeAllReduces(Draft& draft, const FsdpBucket& bucket);
+/// Merges by the operator of the bucket's members, which must be mergeable, in front of `place`. Returns the
+/// new launch.
+DraftId mergeBucket(Draft& draft, const FsdpBucket& bucket, FsdpMergeMode mode, DraftId place);
+/// The private cast in front of a gather that goes away with it, or kNoNode.
+DraftId privateCast(const Draft& draft, DraftId launch);
 
 /// A packed gradient "split → pad each chunk → cat" that equals its source but for padding at the end.
 struct PaddedPack {

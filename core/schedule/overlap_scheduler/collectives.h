@@ -14,7 +14,4 @@ struct OverlapCollectives {
 
 OverlapCollectives findOverlapCollectives(const Graph& graph, std::span<const double> cost_ms);
 
-/// Adds a failure unless there is one of this kind already.
-void noteFailure(std::vector<ReferenceFailure>& failures, NodeId node, std::string_view what);
-
 } // namespace gs

@@ -1,5 +1,6 @@
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
 
+#include "schedule/overlap_bucketing/overlap_bucketing.h"
 #include "schedule/overlap_scheduler/collective_list.h"
 #include "schedule/overlap_scheduler/collectives.h"
 #include "schedule/overlap_scheduler/relations.h"
@@ -44,8 +45,8 @@ using HeapKey = uint64_t;
 class Scheduler {
 public:
     Scheduler(const Graph& graph, std::span<const double> cost_ms, const OverlapParameters& parameters)
-        : graph_(graph), cost_ms_(cost_ms), parameters_(parameters), is_compute_(overlapComputeNodes(graph)),
-          dependencies_(graph, parameters.keep_order_edges),
+        : graph_(graph), cost_ms_(cost_ms), parameters_(parameters),
+          is_compute_(overlapComputeNodes(graph, false)), dependencies_(graph, parameters.keep_order_edges),
           collectives_(findOverlapCollectives(graph, cost_ms)),
           max_in_flight_bytes_(static_cast<int64_t>(parameters.max_in_flight_gb * 1024 * 1024 * 1024)),
           compute_nodes_(findComputeNodes()), relations_(dependencies_, compute_nodes_, relatedItems()),
@@ -364,7 +365,9 @@ private:
             result.order.push_back(graph_.output());
         std::vector<uint64_t> used(relations_.words(), 0);
         for (size_t i = 0; i < collectives_.items.size(); ++i) {
-            const OverlapCollective& item = collectives_.items[i];
+            OverlapCollective& item = collectives_.items[i];
+            if (item.hiding_node != kNoNode)
+                item.hiding_nodes = {item.hiding_node};
             const int64_t compute = relations_.firstUnrelated(i, used);
             if (compute >= 0)
                 used[static_cast<size_t>(compute) / 64] |= uint64_t{1} << (compute % 64);
@@ -373,9 +376,20 @@ private:
             result.potentially_hidden += compute >= 0 ? 1 : 0;
             result.bad_exposed += exposed && compute >= 0 ? 1 : 0;
         }
+        if (parameters_.collective_bucketing)
+            result.buckets = findBuckets();
         result.collectives = std::move(collectives_.items);
         result.failures = std::move(collectives_.failures);
         return result;
+    }
+
+    ScheduledBuckets findBuckets() const {
+        OverlapBucketingOptions options;
+        options.max_bucket_memory_gb = parameters_.max_bucket_memory_gb;
+        options.max_coll_distance = parameters_.max_coll_distance;
+        options.keep_order_edges = parameters_.keep_order_edges;
+        const std::vector<HiddenCollective> items(collectives_.items.begin(), collectives_.items.end());
+        return findOverlapBuckets(graph_, order_, items, is_compute_, options);
     }
 
     const Graph& graph_;
@@ -388,7 +402,7 @@ private:
     std::vector<uint32_t> compute_index_; ///< per compute node: its place in compute_nodes_
     std::vector<NodeId> compute_nodes_;
     std::vector<int32_t> wait_row_; ///< per wait that ends a collective: its row in relations_, else -1
-    ComputeRelations relations_;
+    NodeRelations relations_;
     std::vector<uint32_t> dominance_;
     std::vector<bool> wait_can_hide_;  ///< some compute node is unrelated to this wait
     std::vector<bool> feeds_hideable_; ///< see findChains()
@@ -409,14 +423,14 @@ private:
 
 } // namespace
 
-std::vector<bool> overlapComputeNodes(const Graph& graph) {
+std::vector<bool> overlapComputeNodes(const Graph& graph, bool higher_order) {
     std::vector<bool> is_compute(graph.size(), false);
     for (NodeId id = 0; id < graph.size(); ++id) {
         if (graph.info().level == GraphLevel::Scheduler)
             is_compute[id] = graph.node(id).kind == NodeKind::Compute;
         else
-            is_compute[id] =
-                graph.hasTrait(id, kTraitCompute) && !graph.targetText(id).starts_with("higher_order.");
+            is_compute[id] = graph.hasTrait(id, kTraitCompute) &&
+                             (higher_order || !graph.targetText(id).starts_with("higher_order."));
     }
     return is_compute;
 }

@@ -55,13 +55,12 @@ std::vector<uint32_t> computeDominance(const Dependencies& dependencies,
     return depth;
 }
 
-ComputeRelations::ComputeRelations(const Dependencies& dependencies, std::span<const NodeId> compute_nodes,
-                                   std::span<const NodeId> items)
-    : compute_nodes_(compute_nodes), words_((compute_nodes.size() + 63) / 64),
-      bits_(items.size() * words_, 0), column_of_(dependencies.size(), -1),
-      item_of_(dependencies.size(), -1) {
-    for (size_t i = 0; i < compute_nodes.size(); ++i)
-        column_of_[compute_nodes[i]] = static_cast<int32_t>(i);
+NodeRelations::NodeRelations(const Dependencies& dependencies, std::span<const NodeId> columns,
+                             std::span<const NodeId> items)
+    : columns_(columns.size()), words_((columns.size() + 63) / 64), bits_(items.size() * words_, 0),
+      column_of_(dependencies.size(), -1), item_of_(dependencies.size(), -1) {
+    for (size_t i = 0; i < columns.size(); ++i)
+        column_of_[columns[i]] = static_cast<int32_t>(i);
     for (size_t i = 0; i < items.size(); ++i)
         item_of_[items[i]] = static_cast<int32_t>(i);
     scratch_.resize(dependencies.size() * std::min(kBlockWords, words_));
@@ -71,7 +70,7 @@ ComputeRelations::ComputeRelations(const Dependencies& dependencies, std::span<c
     }
 }
 
-void ComputeRelations::addBlock(const Dependencies& dependencies, size_t first_word, bool forwards) {
+void NodeRelations::addBlock(const Dependencies& dependencies, size_t first_word, bool forwards) {
     const size_t width = std::min(kBlockWords, words_ - first_word);
     const auto first_column = static_cast<int32_t>(first_word * 64);
     const auto column_count = static_cast<int32_t>(width * 64);
@@ -96,14 +95,14 @@ void ComputeRelations::addBlock(const Dependencies& dependencies, size_t first_w
     }
 }
 
-int64_t ComputeRelations::firstUnrelated(size_t item, std::span<const uint64_t> used) const {
+int64_t NodeRelations::firstUnrelated(size_t item, std::span<const uint64_t> used) const {
     const uint64_t* row = bits_.data() + item * words_;
     for (size_t w = 0; w < words_; ++w) {
         const uint64_t taken = row[w] | (used.empty() ? 0 : used[w]);
         if (~taken == 0)
             continue;
         const size_t column = w * 64 + static_cast<size_t>(std::countr_one(taken));
-        return column < compute_nodes_.size() ? static_cast<int64_t>(column) : -1;
+        return column < columns_ ? static_cast<int64_t>(column) : -1;
     }
     return -1;
 }

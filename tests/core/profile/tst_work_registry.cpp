@@ -34,6 +34,9 @@ WorkPtr makeWork(const std::string& op = "all_reduce") {
 }
 
 class Fixture {
+    std::mutex mutex_; // before the registry, whose destructor may still warn
+    std::vector<Diagnostic> warnings_;
+
 public:
     WorkRegistry registry{[this](const Diagnostic& item) {
         const std::scoped_lock lock(mutex_);
@@ -48,10 +51,6 @@ public:
         const std::scoped_lock lock(mutex_);
         return warnings_.size() == 1 ? warnings_.front() : Diagnostic{};
     }
-
-private:
-    std::mutex mutex_;
-    std::vector<Diagnostic> warnings_;
 };
 
 /// Bytes that malloc has handed out and not got back.

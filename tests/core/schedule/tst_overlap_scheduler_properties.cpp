@@ -103,7 +103,7 @@ private slots:
             const Case c = makeCase(seed, 0.3);
             const OverlapResult result = scheduleOverlap(*c.graph, c.cost_ms, c.parameters);
             const auto position = positionsOf(result.order);
-            const std::vector<bool> is_compute = overlapComputeNodes(*c.graph);
+            const std::vector<bool> is_compute = overlapComputeNodes(*c.graph, false);
             double compute_ms = 0, hidden_ms = 0;
             for (NodeId id = 0; id < c.graph->size(); ++id)
                 compute_ms += is_compute[id] ? c.cost_ms[id] * c.parameters.compute_overlap_multipler : 0;

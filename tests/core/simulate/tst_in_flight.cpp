@@ -188,7 +188,7 @@ private slots:
         }
         QCOMPARE(t->transfers[0].end_ns, 1000);
         QCOMPARE(t->transfers[1].end_ns, 1050);
-        QCOMPARE(p.bound(), 1300); // what is left of p, then b
+        QCOMPARE(p.bound(), 1400); // what is left of p, then b and c, which no order can run before
         QCOMPARE(Priced(kCompute, "p=1000", "p=900").simulated()->exposed_ns, 0);
     }
 

@@ -47,6 +47,7 @@ private slots:
     void sliderStepKeepsPlace();
     void emptyStates();
     void tenThousandRows();
+    void changesByHandFromTheMenu();
 
 private:
     test::IsolatedSettings settings_;
@@ -298,6 +299,39 @@ void TestGathersView::tenThousandRows() {
     view.grab();
     const qint64 step = timer.elapsed();
     qInfo("10,000 rows: first %lld ms, paint %lld ms, update and paint %lld ms", first, paint, step);
+}
+
+void TestGathersView::changesByHandFromTheMenu() {
+    GathersView view;
+    const AnalysisPtr analysis = test::sampleAnalysis();
+    view.setSnapshot(analysis);
+    test::showAt(view, 560, 400);
+    QSignalSpy edits(&view, &View::editRequested);
+    const auto action = [&](const char* text) {
+        for (QAction* each : view.table()->findChild<QMenu*>()->actions()) {
+            if (each->text().startsWith(QLatin1String(text)))
+                return each;
+        }
+        return static_cast<QAction*>(nullptr);
+    };
+    {
+        std::unique_ptr<QMenu> menu(view.table()->makeMenu()); // nothing is selected
+        QVERIFY(!action("Pin here") && action("Clear all") && !action("Clear all")->isEnabled());
+    }
+    view.step(1);
+    view.step(1);
+    const QString name = view.table()
+                             ->model()
+                             ->index(view.table()->currentIndex().row(), GathersModel::Name)
+                             .data()
+                             .toString();
+    std::unique_ptr<QMenu> menu(view.table()->makeMenu());
+    QVERIFY(action("Pin here") && action("Bucket with the next gather"));
+    action("Forbid moving")->trigger();
+    QCOMPARE(edits.size(), 1);
+    const auto edit = edits[0][0].value<Edit>();
+    QVERIFY(edit.kind == Edit::Kind::Forbid);
+    QCOMPARE(QString::fromStdString(edit.node), name);
 }
 
 QTEST_MAIN(TestGathersView)

@@ -1,0 +1,194 @@
+#include "app/cli/compare_ranks.h"
+
+#include "analysis/rank_files.h"
+#include "app/cli/exit_codes.h"
+#include "base/units.h"
+#include "export/ranks_json.h"
+
+#include <fmt/format.h>
+#include <set>
+
+namespace gs {
+
+namespace {
+
+constexpr size_t kRowsShown = 12; ///< differing rows of a group
+constexpr size_t kDifferencesShown = 20;
+constexpr size_t kClassesShown = 4;
+constexpr size_t kCellWidth = 44;
+
+/// Characters, not bytes.
+size_t widthOf(std::string_view text) {
+    size_t width = 0;
+    for (const char c : text)
+        width += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+    return width;
+}
+
+std::string padded(std::string text) {
+    while (widthOf(text) > kCellWidth) {
+        text.pop_back();
+        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80)
+            text.pop_back();
+    }
+    return text + std::string(kCellWidth - widthOf(text), ' ');
+}
+
+std::string cellText(const RankComparison& comparison, size_t of_class, int32_t index) {
+    if (index < 0)
+        return "—";
+    const ComparedRank& rank =
+        comparison.ranks[static_cast<size_t>(comparison.classes[of_class].ranks.front())];
+    const RankCollective& item = rank.collectives[static_cast<size_t>(index)];
+    const Graph& graph = *rank.program.graphs[item.graph].graph;
+    std::string text(item.kind == CollectiveKind::Other ? graph.targetText(item.node)
+                                                        : collectiveKindName(item.kind));
+    if (item.dtype != DType::Unknown)
+        text += fmt::format(" {}", dtypeAbbreviation(item.dtype));
+    if (item.bytes >= 0)
+        text += " " + formatBytes(item.bytes);
+    return fmt::format("{} {}", text, graph.name(item.node));
+}
+
+void printGroup(const RankComparison& comparison, const RankGroup& group) {
+    if (group.differing == 0) {
+        fmt::print("  {:14} {:6} collectives, equal\n", group.name, group.rows.size());
+        return;
+    }
+    fmt::print("  {:14} {:6} collectives, {} differ\n", group.name, group.rows.size(), group.differing);
+    const size_t classes = std::min(comparison.classes.size(), kClassesShown);
+    fmt::print("        {:>4}  ", "#");
+    for (size_t c = 0; c < classes; ++c)
+        fmt::print("{}", padded(comparison.classes[c].text));
+    fmt::print("\n");
+    size_t shown = 0, equal = 0;
+    for (size_t i = 0; i < group.rows.size() && shown < kRowsShown; ++i) {
+        const RankRow& row = group.rows[i];
+        if (row.equal) {
+            ++equal;
+            continue;
+        }
+        if (equal > 0)
+            fmt::print("        {:>4}  {} equal\n", "", equal);
+        equal = 0;
+        fmt::print("      {} {:4}  ", shown == 0 ? "▶" : " ", i);
+        for (size_t c = 0; c < classes; ++c)
+            fmt::print("{}", padded(cellText(comparison, c, row.cells[c])));
+        fmt::print("\n");
+        ++shown;
+    }
+    if (shown < group.differing)
+        fmt::print("        {:>4}  … {} more differ\n", "", group.differing - shown);
+}
+
+void printCycle(const RankComparison& comparison, const WaitCycle& cycle) {
+    fmt::print("{}\n", cycle.closed    ? cycle.certain
+                                             ? "Deadlock, ranks wait for each other:"
+                                             : "Possible deadlock, if the device cannot run both at once:"
+                       : cycle.certain ? "Hang, a rank waits for one that has nothing left to issue:"
+                                       : "Possible hang:");
+    for (const WaitStep& step : cycle.steps) {
+        const ComparedRank& rank = comparison.ranks[static_cast<size_t>(step.rank)];
+        const Graph& graph = *rank.program.graphs[step.collective.graph].graph;
+        fmt::print("  {} {} for {}\n", rank.program.label,
+                   step.blocked_at == kNoNode ? std::string("at its end waits")
+                                              : fmt::format("waits at \"{}\"", graph.name(step.blocked_at)),
+                   step.collective.text);
+        if (step.missing_rank >= 0)
+            fmt::print("    {} has not issued it\n",
+                       comparison.ranks[static_cast<size_t>(step.missing_rank)].program.label);
+    }
+}
+
+void printComparison(const RankComparison& comparison) {
+    fmt::print("{}: {}\n\n", rankModeName(comparison.mode), comparison.verdict);
+    for (const ComparedRank& rank : comparison.ranks) {
+        size_t nodes = 0;
+        for (const RankGraph& of : rank.program.graphs)
+            nodes += of.graph->size();
+        fmt::print("  {:14} {} graph{}, {} nodes, {} collectives, {} gathers  {}\n", rank.program.label,
+                   rank.program.graphs.size(), rank.program.graphs.size() == 1 ? "" : "s",
+                   formatCount(static_cast<int64_t>(nodes)), rank.collectives.size(), rank.gathers,
+                   rank.program.file);
+    }
+    fmt::print("\nGroups\n");
+    for (const RankGroup& group : comparison.groups)
+        printGroup(comparison, group);
+    if (!comparison.cycles.empty())
+        fmt::print("\n");
+    for (const WaitCycle& cycle : comparison.cycles)
+        printCycle(comparison, cycle);
+    if (!comparison.differences.empty())
+        fmt::print("\nDifferences\n");
+    for (size_t i = 0; i < comparison.differences.size() && i < kDifferencesShown; ++i) {
+        const RankDifference& item = comparison.differences[i];
+        fmt::print("  {} {}: {}\n      {}\n", severityName(item.severity), item.code, item.message,
+                   item.hint);
+    }
+    const size_t more = comparison.differences.size() -
+                        std::min(comparison.differences.size(), kDifferencesShown) + comparison.dropped;
+    if (more > 0)
+        fmt::print("  … and {} more\n", more);
+    if (!comparison.first_what.empty())
+        fmt::print("\nFirst node that differs ({})\n  {}: {}\n  {}: {}\n", comparison.first_what,
+                   comparison.ranks[static_cast<size_t>(comparison.first_a.rank)].program.label,
+                   comparison.first_a.text,
+                   comparison.ranks[static_cast<size_t>(comparison.first_b.rank)].program.label,
+                   comparison.first_b.text);
+    if (!comparison.harmless.empty())
+        fmt::print("\n{}\n", comparison.mode <= RankMode::Slot
+                                 ? "Differences without harm"
+                                 : "Other differences, without harm by themselves");
+    for (const HarmlessDifference& item : comparison.harmless)
+        fmt::print("  {:14} {}\n", item.code, item.message);
+}
+
+} // namespace
+
+bool namesSeveralRanks(const QStringList& files) {
+    if (files.size() != 1)
+        return files.size() > 1;
+    Diagnostics ignored;
+    const Result<GraphList> list = listGraphs(files.first().toStdString(), ignored);
+    if (!list)
+        return false;
+    std::set<int32_t> ranks;
+    for (const GraphEntry& entry : list->graphs)
+        ranks.insert(entry.rank);
+    return ranks.size() > 1;
+}
+
+int compareRanks(const QStringList& files, const CommonOptions& options) {
+    std::vector<std::string> paths;
+    for (const QString& file : files)
+        paths.push_back(file.toStdString());
+    Diagnostics diagnostics;
+    Result<std::vector<RankProgram>> programs = readRanks(paths, diagnostics, {});
+    if (!programs) {
+        printError(programs.error());
+        return exitCodeFor(programs.error());
+    }
+    printDiagnostics(diagnostics, options.verbose ? Severity::Info : Severity::Error);
+    if (programs->size() < 2) {
+        printError({"usage",
+                    "only one rank was found; two are needed for a comparison",
+                    {},
+                    "name a file of each rank, or a log that holds several"});
+        return kExitUsage;
+    }
+    const RankComparisonPtr comparison =
+        compareRanks(std::move(programs).value(), options.request.settings.text(Setting::CommunicatingOps));
+    if (!options.quiet && options.json != "-")
+        printComparison(*comparison);
+    if (!options.json.isEmpty()) {
+        if (const Status status = writeOutput(options.json, writeRanksJson(*comparison)); !status) {
+            printError(status.error());
+            return kExitUnreadable;
+        }
+    }
+    if (diagnostics.hasErrors())
+        return kExitUnreadable;
+    return comparison->hasFindings() ? kExitFindings : kExitDone;
+}
+
+} // namespace gs

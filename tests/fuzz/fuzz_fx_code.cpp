@@ -1,0 +1,6 @@
+// The code form: print_readable, logs, fragments, comments.
+#include "fuzz_reader.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    return gs::fuzz::run(data, size, {"fx-code"});
+}

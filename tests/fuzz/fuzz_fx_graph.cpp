@@ -1,0 +1,6 @@
+// print(graph) and print_tabular.
+#include "fuzz_reader.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    return gs::fuzz::run(data, size, {"fx-graph", "fx-table"});
+}
