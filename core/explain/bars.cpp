@@ -100,9 +100,10 @@ void addWindow(const Subject& subject, std::vector<Counted> nodes, WhyCard& card
     const double rest = d.window_ns - d.carry_in_ns - named;
     if (rest >= 1) {
         const size_t others = nodes.size() - count;
-        card.window.push_back({WhyPart::Kind::Rest,
-                               others == 0 ? std::string("other time in flight") : fmt::format("{} more", others),
-                               rest, kNoNode});
+        card.window.push_back(
+            {WhyPart::Kind::Rest,
+             others == 0 ? std::string("other time in flight") : fmt::format("{} more", others), rest,
+             kNoNode});
     }
     if (d.carry_in_ns > 0)
         card.window.push_back({WhyPart::Kind::CarryIn, "carried in", d.carry_in_ns, d.carry_from});
