@@ -421,7 +421,8 @@ private slots:
         if (!path)
             return;
         std::string all;
-        for (const Diagnostic& item : lintOf(*readGraph(*path)).all())
+        const Diagnostics diagnostics = lintOf(*readGraph(*path));
+        for (const Diagnostic& item : diagnostics.all())
             all += item.code == "gathered-twice" ? item.message : "";
         QVERIFY2(all.find("\"getitem_40\"") != std::string::npos &&
                      all.find("\"getitem_52\"") != std::string::npos,
@@ -437,7 +438,8 @@ private slots:
                     .graph;
             ++graphs;
             std::set<std::string> seen;
-            for (const Diagnostic& item : lintOf(*graph).all()) {
+            const Diagnostics diagnostics = lintOf(*graph);
+            for (const Diagnostic& item : diagnostics.all()) {
                 // No captured program has one of these faults.
                 for (const char* code :
                      {"wait-other-buffer", "never-waited", "used-unwaited", "shard-size",
