@@ -389,9 +389,9 @@ private slots:
         const Run run = runCli({"lint", dead, "--json", "-"});
         QCOMPARE(run.code, 1);
         const Json json = Json::parse(run.out);
-        QCOMPARE(json["format"], "gatherscope.lint");
-        QCOMPARE(json["findings"], 1);
-        QCOMPARE(json["counts"]["dead-gather"], 1);
+        QVERIFY(json["format"] == "gatherscope.lint");
+        QVERIFY(json["findings"] == 1);
+        QVERIFY(json["counts"]["dead-gather"] == 1);
         QCOMPARE(runCli({"lint", clean, "--strict"}).code, 1); // infos count
         QCOMPARE(runCli({"lint", "nothing-here.json"}).code, 3);
         QVERIFY(runCli({"list", "checks"}).out.contains("gathered-twice"));
@@ -409,10 +409,10 @@ private slots:
         const Run run = runCli({"compare", a, same, other, "--json", "-"});
         QCOMPARE(run.code, 1);
         const Json json = Json::parse(run.out);
-        QCOMPARE(json["format"], "gatherscope.ranks");
-        QCOMPARE(json["mode"], "abort");
-        QCOMPARE(json["differences"][0]["code"], "rank-missing");
-        QCOMPARE(json["wait_cycles"][0]["steps"][0]["missing_rank"], "rank 2");
+        QVERIFY(json["format"] == "gatherscope.ranks");
+        QVERIFY(json["mode"] == "abort");
+        QVERIFY(json["differences"][0]["code"] == "rank-missing");
+        QVERIFY(json["wait_cycles"][0]["steps"][0]["missing_rank"] == "rank 2");
         QCOMPARE(runCli({"compare", "--ranks", a}).code, 2);
         QCOMPARE(runCli({"compare", a, "nothing-here.json"}).code, 3);
     }
