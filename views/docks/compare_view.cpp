@@ -21,7 +21,7 @@ namespace {
 using Kind = CompareCommand::Kind;
 
 /// Widths of CompareModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {38, 50, 28, 28, 0, 80, 84, 88, 144, 72, 82, 84, 76, 64, 64, 70, 68};
+const std::vector<int> kWidths = {38, 58, 28, 28, 0, 80, 84, 88, 144, 72, 82, 84, 76, 64, 64, 70, 68};
 const std::vector<int> kShown = {CompareModel::State,     CompareModel::Base,       CompareModel::PinA,
                                  CompareModel::PinB,      CompareModel::Variant,    CompareModel::Hidden,
                                  CompareModel::Exposed,   CompareModel::ExposedSum, CompareModel::Step,

@@ -95,8 +95,9 @@ void lintMemory(LintContext& context) {
     const int64_t limit = heldLimit(context);
     const bool over = limit >= 0 && peak.value > limit;
     context.report(over ? Severity::Warning : Severity::Info, "memory-held", peak.node,
-                   fmt::format("collectives hold up to {} at once, at {}: {}{}{}", formatBytes(peak.value),
-                               context.quoted(peak.node), largest(context, held, peak.node), flight.value,
+                   fmt::format("collectives hold up to {} at once, at {}: {}; at most {} {} in flight{}",
+                               formatBytes(peak.value), context.quoted(peak.node),
+                               largest(context, held, peak.node), flight.value,
                                flight.value == 1 ? "gather is" : "gathers are",
                                over ? fmt::format("; the limit is {}", formatBytes(limit)) : std::string()),
                    over ? "launch later, wait earlier or free sooner; held_limit_mib sets the limit"

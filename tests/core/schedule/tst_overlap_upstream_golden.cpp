@@ -4,6 +4,7 @@
 #include "passes/merge_buckets.h"
 #include "schedule/overlap_scheduler_upstream/overlap_upstream.h"
 #include "schedule/scheduler.h"
+#include "support/golden_count.h"
 #include "support/random_graph.h"
 #include "support/test_data.h"
 
@@ -240,6 +241,7 @@ private slots:
     void corpus() {
         size_t graphs = 0;
         std::string failures;
+        std::map<std::string, size_t> not_run;
         for (const std::string& name : test::corpusGraphs()) {
             if (!hasGolden(name))
                 continue;
@@ -260,6 +262,7 @@ private slots:
                         tables[table] = costsOf(graph, table, Json::parse(test::readAll(*file)).at("nodes"));
                 }
                 if (!tables.count(table)) {
+                    ++not_run["costs/" + name + "." + table + ".json"];
                     ++counts["runs not run"];
                     continue;
                 }
@@ -268,6 +271,8 @@ private slots:
                     failures += name + " " + label(run) + ": " + text.substr(0, 600) + "\n";
             }
         }
+        test::reportGoldens("overlap215", "corpus",
+                            {counts["runs equal"], counts["error rows answered"], not_run});
         std::string table;
         for (const auto& [kind, count] : counts)
             table += ", " + std::to_string(count) + " " + kind;

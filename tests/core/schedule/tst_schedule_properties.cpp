@@ -209,8 +209,9 @@ private slots:
                 for (const Decision& decision : schedule.decisions) {
                     if (decision.verdict == Verdict::NotCandidate)
                         continue;
-                    QCOMPARE(decision.verdict == Verdict::Hidden,
-                             decision.window_ns >= decision.need_ns - 1e-3);
+                    if (!judgesByTime(info.name))
+                        QCOMPARE(decision.verdict == Verdict::Hidden,
+                                 decision.window_ns >= decision.need_ns - 1e-3);
                     QVERIFY(decision.verdict == Verdict::Hidden || decision.reason != BindingReason::None);
                     QVERIFY(decision.target >= decision.floor);
                 }
@@ -239,9 +240,15 @@ private slots:
     }
 
 private:
-    /// Documents 002 and 003 reorder collectives by their own definition.
+    /// Documents 002 and 003, PyTorch 2.15 and ours reorder collectives by their own definition.
     static bool reordersLaunches(std::string_view name) {
-        return name == "overlap-scheduler" || name == "parameter-prefetch";
+        return name == "overlap-scheduler" || name == "parameter-prefetch" || judgesByTime(name);
+    }
+
+    /// Their verdict is what is exposed on a time axis (with 2.15, less what a bucket would save), not a
+    /// window of compute held against a need.
+    static bool judgesByTime(std::string_view name) {
+        return name == "overlap-scheduler-upstream" || name == "two-sided" || name == "optimum";
     }
 
     /// Launches of one process group keep their relative order.
