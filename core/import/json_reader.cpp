@@ -4,6 +4,7 @@
 #include "import/readers.h"
 #include "import/text_lines.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace gs {
@@ -150,7 +151,7 @@ Result<GraphPtr> readJson(const InputText& input, const GraphEntry&, Diagnostics
     return graph;
 }
 
-/// Count of `word` in the text; each node names its operator and each collective is tagged.
+/// Count of `word` in the text.
 size_t countOf(std::string_view text, std::string_view word) {
     size_t count = 0;
     for (size_t at = findText(text, word); at != std::string_view::npos;
@@ -172,9 +173,13 @@ std::vector<GraphEntry> listJson(const InputText& input) {
                       ? GraphLevel::Fx
                       : GraphLevel::Scheduler;
     entry.nodes = countOf(text, "\"op\"");
-    entry.collectives = countOf(text, "\"collective\"");
-    entry.gathers = countOf(text, "\"target\":\"_c10d_functional.all_gather_into_tensor") +
-                    countOf(text, "\"target\": \"_c10d_functional.all_gather_into_tensor");
+    const auto targets = [&](std::string_view op) {
+        return countOf(text, fmt::format("\"target\":\"_c10d_functional.{}", op)) +
+               countOf(text, fmt::format("\"target\": \"_c10d_functional.{}", op));
+    };
+    entry.gathers = targets("all_gather_into_tensor");
+    // Tags are optional, and other namespaces have collectives, too.
+    entry.collectives = std::max(countOf(text, "\"collective\""), targets("") - targets("wait_tensor"));
     entry.sureness = 100;
     return {entry};
 }

@@ -25,9 +25,10 @@ Lines layers(int count, bool other) {
     Lines lines{{"x", ""}};
     for (int i = 0; i < count; ++i) {
         const std::string n = fmt::format("{}", i);
-        lines.push_back({"p" + n, ""});
-        lines.push_back({"ag_" + n, "gather", {"p" + n}, "fsdp", 512});
-        lines.push_back({"wait_" + n, "wait", {"ag_" + n}, "fsdp", 512});
+        const int64_t rows = 512 + 8 * i; // of different sizes, so that it can be said which one is missing
+        lines.push_back({"p" + n, "", {}, "0", rows / 8});
+        lines.push_back({"ag_" + n, "gather", {"p" + n}, "fsdp", rows});
+        lines.push_back({"wait_" + n, "wait", {"ag_" + n}, "fsdp", rows});
         lines.push_back({"mm_" + n, "aten.mm.default", {"x", "wait_" + n}});
     }
     const GraphLine reduce{"grad", "reduce", {"mm_0"}, "replicate"};
@@ -187,6 +188,9 @@ private slots:
         QMimeData mime;
         mime.setUrls({QUrl::fromLocalFile(QStringLiteral("/a/rank1.json")),
                       QUrl::fromLocalFile(QStringLiteral("/a/rank2.json"))});
+        QDragEnterEvent enter(QPoint(20, 20), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&view, &enter);
+        QVERIFY(enter.isAccepted());
         QDropEvent drop(QPointF(20, 20), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
         QCoreApplication::sendEvent(&view, &drop);
         QCOMPARE(spy.count(), 1);
