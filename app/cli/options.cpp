@@ -113,8 +113,10 @@ void printDiagnostics(const Diagnostics& diagnostics, Severity from) {
 
 Status writeOutput(const QString& path, const std::string& text) {
     if (path == "-") {
-        std::fwrite(text.data(), 1, text.size(), stdout);
-        return Unit{};
+        if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+            return Unit{};
+        return Error{
+            "write-failed", "the standard output could not be written", {}, "is its other end still there?"};
     }
     return writeFile(path.toStdString(), text);
 }

@@ -10,6 +10,10 @@ namespace gs {
 
 namespace {
 
+bool takesNumber(const SettingSpec& spec) {
+    return spec.type == SettingType::Text && spec.maximum > spec.minimum;
+}
+
 std::string describeRange(const SettingSpec& spec) {
     switch (spec.type) {
     case SettingType::Number:
@@ -21,26 +25,32 @@ std::string describeRange(const SettingSpec& spec) {
     case SettingType::Choice:
         return fmt::format("one of {}", fmt::join(spec.choices, ", "));
     case SettingType::Text:
+        if (takesNumber(spec))
+            return fmt::format("{}none, or a number from {} to {}", spec.fallback == "auto" ? "auto, " : "",
+                               spec.minimum, spec.maximum);
         return "a text";
     }
     return {};
+}
+
+bool parseNumber(const SettingSpec& spec, std::string_view value, std::string& out) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(number) ||
+        number < spec.minimum || number > spec.maximum)
+        return false;
+    if (spec.type == SettingType::Integer && number != std::floor(number))
+        return false;
+    out = fmt::format("{}", number);
+    return true;
 }
 
 /// The value in its one canonical spelling, or nothing if it does not fit.
 bool normalise(const SettingSpec& spec, std::string_view value, std::string& out) {
     switch (spec.type) {
     case SettingType::Number:
-    case SettingType::Integer: {
-        double number = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(number) ||
-            number < spec.minimum || number > spec.maximum)
-            return false;
-        if (spec.type == SettingType::Integer && number != std::floor(number))
-            return false;
-        out = fmt::format("{}", number);
-        return true;
-    }
+    case SettingType::Integer:
+        return parseNumber(spec, value, out);
     case SettingType::Flag:
         if (value == "true" || value == "on" || value == "yes" || value == "1")
             out = "true";
@@ -55,6 +65,8 @@ bool normalise(const SettingSpec& spec, std::string_view value, std::string& out
         out = value;
         return true;
     case SettingType::Text:
+        if (takesNumber(spec) && value != "none" && value != spec.fallback)
+            return parseNumber(spec, value, out);
         out = value;
         return true;
     }
@@ -99,6 +111,13 @@ double Settings::number(Setting key) const {
 
 int64_t Settings::integer(Setting key) const {
     return static_cast<int64_t>(number(key));
+}
+
+std::optional<double> Settings::limit(Setting key) const {
+    const std::string& value = text(key);
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    return error == std::errc() && end == value.data() + value.size() ? std::optional(number) : std::nullopt;
 }
 
 bool Settings::flag(Setting key) const {

@@ -81,8 +81,8 @@ const std::vector<SettingSpec> kSpecs = {
      "Gather budget",
      Text,
      "none",
-     0,
-     0,
+     1e-6,
+     1e9,
      {},
      "MiB",
      "limit on gathered bytes alive at once, for schedulers that honour one; none = no limit",
@@ -151,7 +151,7 @@ const std::vector<SettingSpec> kSpecs = {
      Text,
      "1",
      0,
-     0,
+     1e6,
      {},
      "GiB",
      "overlap-scheduler-upstream: peak memory allowed above the input order's, each value a storage of its "
@@ -163,7 +163,7 @@ const std::vector<SettingSpec> kSpecs = {
      Text,
      "0.05",
      0,
-     0,
+     1e6,
      {},
      "",
      "overlap-scheduler-upstream: the same as a share of that peak; the larger of the two counts; none = "
@@ -277,8 +277,8 @@ const std::vector<SettingSpec> kSpecs = {
      "Bucket cap",
      Text,
      "none",
-     0,
-     0,
+     1e-6,
+     1e9,
      {},
      "MiB",
      "largest bucket, in MiB: of local shards (coalesced; none = no limit), or of what a collective moves "
@@ -406,7 +406,7 @@ const std::vector<SettingSpec> kSpecs = {
      Text,
      "auto",
      0,
-     0,
+     1e9,
      {},
      "MiB",
      "lint warns where collectives in flight or in use hold more; auto = a quarter of the device's memory, "

@@ -4,6 +4,7 @@
 #include "base/result.h"
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,7 +62,7 @@ struct SettingSpec {
     std::string_view title; ///< for the dock
     SettingType type;
     std::string_view fallback; ///< default, as text
-    double minimum = 0;
+    double minimum = 0; ///< a Text with a range takes a number of it, "none", or what its fallback says
     double maximum = 0;
     std::vector<std::string_view> choices; ///< of a Choice
     std::string_view unit;                 ///< "ns", "MiB", ""
@@ -84,6 +85,8 @@ public:
 
     double number(Setting key) const;
     int64_t integer(Setting key) const;
+    /// Of a Text with a range: its number; nothing for "none" and other words that it takes.
+    std::optional<double> limit(Setting key) const;
     bool flag(Setting key) const;
     const std::string& text(Setting key) const { return values_[static_cast<size_t>(key)]; }
     bool isDefault(Setting key) const;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <set>
 #include <tuple>
@@ -34,10 +35,7 @@ std::vector<std::string> memberNames(const Analysis& analysis, NodeId launch) {
 
 /// `value` in three significant digits, which is what a person would type.
 double rounded(double value) {
-    if (value == 0)
-        return 0;
-    const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
-    return std::round(value / unit) * unit;
+    return std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr);
 }
 
 double relativeChange(double before, double after) {
@@ -361,11 +359,10 @@ private:
 
     void tryBudgets() {
         const Settings& settings = analysis_.request.settings;
-        if (reads(Setting::GatherBudgetMib) && settings.text(Setting::GatherBudgetMib) != "none") {
-            const double now = std::atof(settings.text(Setting::GatherBudgetMib).c_str());
-            tryNumber(Kind::Budget, Setting::GatherBudgetMib, now, {1.1, 1.25, 1.5, 2, 4, 8}, "gather budget",
-                      "MiB");
-        }
+        const std::optional<double> budget = settings.limit(Setting::GatherBudgetMib);
+        if (reads(Setting::GatherBudgetMib) && budget)
+            tryNumber(Kind::Budget, Setting::GatherBudgetMib, *budget, {1.1, 1.25, 1.5, 2, 4, 8},
+                      "gather budget", "MiB");
         if (reads(Setting::MaxInFlightGb))
             tryNumber(Kind::Budget, Setting::MaxInFlightGb, settings.number(Setting::MaxInFlightGb),
                       {1.1, 1.25, 1.5, 2, 4, 8}, "in-flight limit", "GiB");

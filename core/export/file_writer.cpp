@@ -91,11 +91,34 @@ Error writeError(const std::string& path, int reason) {
             "check that the folder exists, that you may write there and that there is room"};
 }
 
+/// Devices, pipes and sockets are written to, not replaced.
+Status writeInto(const std::string& path, std::string_view text) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return writeError(path, errno);
+    int reason = 0;
+    while (reason == 0 && !text.empty()) {
+        const ssize_t written = write(descriptor, text.data(), text.size());
+        if (written >= 0)
+            text.remove_prefix(static_cast<size_t>(written));
+        else if (errno != EINTR)
+            reason = errno;
+    }
+    if (close(descriptor) != 0 && reason == 0)
+        reason = errno;
+    if (reason != 0)
+        return writeError(path, reason);
+    return Unit{};
+}
+
 } // namespace
 
 Status writeFile(const std::string& path, std::string_view text) {
     std::error_code error;
     fs::path target(path);
+    const fs::file_status status = fs::status(target, error);
+    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+        return writeInto(path, text);
     if (fs::is_symlink(fs::symlink_status(target, error)))
         target = fs::weakly_canonical(target, error);
     if (path.empty() || fs::is_directory(target, error))

@@ -6,8 +6,6 @@
 #include "passes/rewrite.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace gs {
@@ -205,26 +203,6 @@ PassResult bucketCoalesced(const GraphPtr& graph, const BucketOptions& options) 
     return {std::move(bucketed), std::move(report)};
 }
 
-namespace {
-
-/// "none" or a size in MiB > 0.
-Result<std::optional<int64_t>> parseCap(const std::string& text) {
-    if (text.empty() || text == "none")
-        return std::optional<int64_t>();
-    double mib = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mib);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    if (!whole || !std::isfinite(mib) || mib <= 0)
-        return Error{"bad-bucket-cap",
-                     fmt::format("the bucket cap \"{}\" is no size above 0 MiB", text),
-                     {},
-                     "give a number of MiB above 0, or none for no cap"};
-    constexpr double kMib = 1024.0 * 1024.0;
-    return std::optional<int64_t>(static_cast<int64_t>(std::min(mib * kMib, 9.0e18)));
-}
-
-} // namespace
-
 PassResult bucketCoalesced(const GraphPtr& graph, const Settings& settings, const Edits& edits) {
     PassReport report;
     report.pass = kPassName;
@@ -238,14 +216,8 @@ PassResult bucketCoalesced(const GraphPtr& graph, const Settings& settings, cons
         report.summary = "Bucketing is switched off.";
         return {graph, std::move(report)};
     }
-    const Result<std::optional<int64_t>> cap = parseCap(settings.text(Setting::BucketCapMib));
-    if (!cap) {
-        report.summary = "No gathers were bucketed: " + cap.error().message + ".";
-        report.diagnostics.add(
-            {Severity::Error, cap.error().code, {}, {}, cap.error().message, cap.error().hint});
-        return {graph, std::move(report)};
-    }
-    options.cap_bytes = cap.value();
+    if (const std::optional<double> mib = settings.limit(Setting::BucketCapMib))
+        options.cap_bytes = static_cast<int64_t>(*mib * 1024 * 1024);
     const std::string& region = settings.text(Setting::BucketRegion);
     options.region = region == "module"     ? BucketOptions::Region::Module
                      : region == "adjacent" ? BucketOptions::Region::Adjacent

@@ -75,19 +75,19 @@ std::optional<std::string_view> dictValue(std::string_view dict, std::string_vie
     return std::nullopt;
 }
 
-Placement parsePlacement(std::string_view text) {
-    Placement placement;
+DTensorPlacement parsePlacement(std::string_view text) {
+    DTensorPlacement placement;
     placement.text = std::string(text);
     const std::string_view name = text.substr(0, text.find('('));
     if (name == "R" || name == "Replicate") {
-        placement.kind = Placement::Kind::Replicate;
+        placement.kind = DTensorPlacement::Kind::Replicate;
     } else if (name == "S" || name == "Shard") {
         std::string_view dim =
             text.size() > name.size() ? unwrap(text.substr(name.size())) : std::string_view();
         if (dim.substr(0, 4) == "dim=")
             dim.remove_prefix(4);
         if (const auto number = wholeNumber(trim(dim))) {
-            placement.kind = Placement::Kind::Shard;
+            placement.kind = DTensorPlacement::Kind::Shard;
             placement.dim = static_cast<int>(*number);
         }
     }
@@ -139,8 +139,8 @@ void readDTensor(const Json& tensor, DTensorDesc& desc) {
 
 } // namespace
 
-std::vector<Placement> parsePlacements(std::string_view text) {
-    std::vector<Placement> placements;
+std::vector<DTensorPlacement> parsePlacements(std::string_view text) {
+    std::vector<DTensorPlacement> placements;
     text = trim(text);
     // A bare "R" or "Shard(0)" has no list around it.
     const bool list = !text.empty() && (text.front() == '(' || text.front() == '[');
@@ -149,18 +149,18 @@ std::vector<Placement> parsePlacements(std::string_view text) {
     return placements;
 }
 
-std::string placementsText(const std::vector<Placement>& placements) {
+std::string placementsText(const std::vector<DTensorPlacement>& placements) {
     std::string text;
-    for (const Placement& item : placements) {
+    for (const DTensorPlacement& item : placements) {
         text += text.empty() ? "" : ", ";
         switch (item.kind) {
-        case Placement::Kind::Replicate:
+        case DTensorPlacement::Kind::Replicate:
             text += "Replicate";
             break;
-        case Placement::Kind::Shard:
+        case DTensorPlacement::Kind::Shard:
             text += fmt::format("Shard({})", item.dim);
             break;
-        case Placement::Kind::Other:
+        case DTensorPlacement::Kind::Other:
             text += item.text;
             break;
         }

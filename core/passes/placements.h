@@ -12,26 +12,26 @@
 namespace gs {
 
 /// How a tensor lies along one mesh dimension.
-struct Placement {
+struct DTensorPlacement {
     enum class Kind : uint8_t { Replicate, Shard, Other };
     Kind kind = Kind::Other;
     int dim = 0;      ///< Shard: tensor dimension, as written (may be negative)
     std::string text; ///< as written, for messages
 
-    bool operator==(const Placement& other) const {
+    bool operator==(const DTensorPlacement& other) const {
         return kind == other.kind && (kind == Kind::Other ? text == other.text : dim == other.dim);
     }
 };
 
 /// "(Shard(dim=0), Replicate())", "[S(0), R]" → one placement a mesh dimension. Anything but plain Shard and
 /// Replicate (Partial, _StridedShard, …) is Other.
-std::vector<Placement> parsePlacements(std::string_view text);
+std::vector<DTensorPlacement> parsePlacements(std::string_view text);
 /// "Shard(0), Replicate" for messages.
-std::string placementsText(const std::vector<Placement>& placements);
+std::string placementsText(const std::vector<DTensorPlacement>& placements);
 
 /// What a node's metadata says about its DTensor.
 struct DTensorDesc {
-    std::vector<Placement> placements;
+    std::vector<DTensorPlacement> placements;
     std::vector<int64_t> mesh; ///< sizes, outermost first
     /// This rank's shard; a symbolic size has its expression in `local_symbols`.
     std::vector<int64_t> local_shape;
@@ -41,7 +41,7 @@ struct DTensorDesc {
 
 /// What a redistribute is asked to do.
 struct RedistributeArgs {
-    std::optional<std::vector<Placement>> placements; ///< target placements, if stated
+    std::optional<std::vector<DTensorPlacement>> placements; ///< target placements, if stated
     /// forward_dtype by name ("bfloat16"), "" for None; nothing if the file does not say.
     std::optional<std::string> forward_dtype;
 };

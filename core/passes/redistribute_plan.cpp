@@ -22,8 +22,8 @@ int normalDim(int dim, size_t count) {
     return normal >= 0 && normal < size ? normal : -1;
 }
 
-bool isShard(const Placement& placement) {
-    return placement.kind == Placement::Kind::Shard;
+bool isShard(const DTensorPlacement& placement) {
+    return placement.kind == DTensorPlacement::Kind::Shard;
 }
 
 /// Position of `rank` along each mesh dimension.
@@ -77,7 +77,7 @@ std::string MeshGroups::newName(const std::string& role) {
 }
 
 void MeshGroups::assign(GatherStep& step, const std::vector<MeshDim>& mesh,
-                        const std::vector<Placement>& placements) {
+                        const std::vector<DTensorPlacement>& placements) {
     step.ranks = meshGroupRanks(mesh, step.mesh_dim, graph_.info().rank);
     std::vector<int64_t> sizes;
     for (const MeshDim& dim : mesh)
@@ -199,7 +199,8 @@ std::string RedistributePlanner::planSteps(RedistributePlan& plan, const Layout&
     for (size_t i = layout.mesh.size(); i-- > 0;) {
         if (layout.from[i] == layout.to[i])
             continue;
-        const bool gathers = isShard(layout.from[i]) && layout.to[i].kind == Placement::Kind::Replicate;
+        const bool gathers =
+            isShard(layout.from[i]) && layout.to[i].kind == DTensorPlacement::Kind::Replicate;
         if (!gathers)
             return fmt::format("{}: only Shard → Replicate is a gather", change);
         GatherStep step;

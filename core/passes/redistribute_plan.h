@@ -42,7 +42,8 @@ class MeshGroups {
 public:
     explicit MeshGroups(const Graph& graph) : graph_(graph) {}
     /// Fills group and ranks of a step.
-    void assign(GatherStep& step, const std::vector<MeshDim>& mesh, const std::vector<Placement>& placements);
+    void assign(GatherStep& step, const std::vector<MeshDim>& mesh,
+                const std::vector<DTensorPlacement>& placements);
 
 private:
     std::string newName(const std::string& role);
@@ -63,7 +64,7 @@ public:
 private:
     struct Layout {
         std::vector<MeshDim> mesh;
-        std::vector<Placement> from, to;
+        std::vector<DTensorPlacement> from, to;
     };
 
     std::string findPair(RedistributePlan& plan) const;

@@ -1,26 +1,12 @@
 #include "schedule/gather_budget.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace gs {
 
-int64_t gatherBudgetBytes(const Settings& settings, Diagnostics& diagnostics) {
-    const std::string& text = settings.text(Setting::GatherBudgetMib);
-    if (text == "none")
-        return -1;
-    double mib = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mib);
-    if (error != std::errc() || end != text.data() + text.size() || !(mib > 0) || mib > 1e9) {
-        diagnostics.add({Severity::Error,
-                         "bad-setting",
-                         {},
-                         {},
-                         "gather_budget_mib takes \"none\" or a positive number of MiB, not \"" + text + "\"",
-                         "no budget is used"});
-        return -1;
-    }
-    return static_cast<int64_t>(mib * 1024 * 1024);
+int64_t gatherBudgetBytes(const Settings& settings) {
+    const std::optional<double> mib = settings.limit(Setting::GatherBudgetMib);
+    return mib ? static_cast<int64_t>(*mib * 1024 * 1024) : -1;
 }
 
 GatherBudget::GatherBudget(const CollectiveTable& collectives, const GatherCandidates& candidates,

@@ -5,9 +5,8 @@
 
 namespace gs {
 
-/// Setting `gather_budget_mib`: "none" or MiB → bytes; -1 = no budget. A text that is no number is reported
-/// once and ignored.
-int64_t gatherBudgetBytes(const Settings& settings, Diagnostics& diagnostics);
+/// Setting `gather_budget_mib` in bytes; -1 = no budget.
+int64_t gatherBudgetBytes(const Settings& settings);
 
 /// Bytes alive over positions, where every candidate is booked from its launch to its last use.
 class GatherBudget {

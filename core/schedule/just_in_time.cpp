@@ -118,13 +118,9 @@ Schedule runJustInTime(const ScheduleInput& input) {
     const std::vector<double> cost_ns = costsAsDouble(input.costs);
     const GatherCandidates candidates =
         findGatherCandidates(input.graph, input.collectives, cost_ns, settings);
-    Diagnostics diagnostics;
-    const int64_t budget = gatherBudgetBytes(input.settings, diagnostics);
-    Schedule schedule =
-        finishSchedule("just-in-time", input, candidates,
-                       placeJustInTime(input.graph, input.collectives, cost_ns, candidates, budget));
-    schedule.diagnostics.append(diagnostics);
-    return schedule;
+    const int64_t budget = gatherBudgetBytes(input.settings);
+    return finishSchedule("just-in-time", input, candidates,
+                          placeJustInTime(input.graph, input.collectives, cost_ns, candidates, budget));
 }
 
 Schedule runProgramOrder(const ScheduleInput& input) {

@@ -35,6 +35,10 @@ public:
             return warn("edit-unknown-node", edit, fmt::format("the graph has no \"{}\"", edit.node));
         const std::vector<NodeId> group = movingGroup(graph_, collectives_, node);
         const MoveRange range = legalRange(graph_, schedule_.order, group);
+        if (range.first > range.last) // a node between its members ties them
+            return warn("edit-refused", edit,
+                        fmt::format("\"{}\" cannot move as one: {}", graph_.name(node),
+                                    refusal(graph_, range, range.first)));
         uint32_t position = 0;
         NodeId anchor = kNoNode;
         if (edit.kind == Edit::Kind::Forbid) {

@@ -8,6 +8,8 @@
 #include <QPushButton>
 #include <QtConcurrent>
 
+#include <new>
+
 namespace gs {
 
 namespace {
@@ -67,8 +69,12 @@ void CounterfactualList::start() {
     busy_ = true;
     stop_ = std::stop_source();
     const auto search = [snapshot = snapshot_, launch = launch_, token = stop_.get_token()] {
-        Result<Found> found = findCounterfactuals(*snapshot, launch, {token, nullptr});
-        return found ? std::move(found).value() : Found();
+        try {
+            Result<Found> found = findCounterfactuals(*snapshot, launch, {token, nullptr});
+            return found ? std::move(found).value() : Found();
+        } catch (const std::bad_alloc&) { // a what-if must not end the program
+            return Found();
+        }
     };
     watcher_.setFuture(QtConcurrent::run(search));
 }

@@ -21,7 +21,7 @@ public:
         : p_(painter), scene_(scene), t_(theme), s_(scene.scale) {}
 
     void paint() {
-        using enum StepRole;
+        using enum SweepMark;
         lines({Funnel, Tick});
         rects({OverviewBar, OverviewClaim, OverviewNow, OverviewPage, ClaimLane, Compute, UsedUp, Forbidden,
                Claim, Found, Carry, LeftOver, Window, Comm, Contention, Slack, Shortfall});
@@ -32,8 +32,8 @@ public:
     }
 
 private:
-    void rects(std::initializer_list<StepRole> roles) {
-        for (const StepRole role : roles) {
+    void rects(std::initializer_list<SweepMark> roles) {
+        for (const SweepMark role : roles) {
             for (const StepRect& item : scene_.rects) {
                 if (item.role == role)
                     rect(item);
@@ -43,27 +43,27 @@ private:
 
     void rect(const StepRect& item) {
         switch (item.role) {
-        case StepRole::OverviewBar:
+        case SweepMark::OverviewBar:
             return block(item.rect, mixed(t_.compute, t_.panel, 0.45), 3);
-        case StepRole::OverviewClaim:
+        case SweepMark::OverviewClaim:
             return p_.fillRect(item.rect, mixed(t_.gather, t_.panel, 0.75));
-        case StepRole::OverviewNow:
+        case SweepMark::OverviewNow:
             return p_.fillRect(item.rect, t_.accent);
-        case StepRole::OverviewPage:
+        case SweepMark::OverviewPage:
             return outline(item.rect.adjusted(-1, -2, 1, 2), t_.text, 1.2, 3);
-        case StepRole::ClaimLane:
+        case SweepMark::ClaimLane:
             return p_.fillRect(item.rect, t_.dark ? t_.window : t_.field);
-        case StepRole::UsedUp:
+        case SweepMark::UsedUp:
             return p_.fillRect(item.rect, faded(t_.panel, 0.55));
-        case StepRole::Forbidden:
+        case SweepMark::Forbidden:
             return hatch(item.rect, faded(t_.muted, 0.5), 9, faded(t_.panel, 0.35));
-        case StepRole::Window:
+        case SweepMark::Window:
             p_.fillRect(item.rect, faded(t_.accent, t_.dark ? 0.16 : 0.12));
             return outline(item.rect, t_.accent, 1.6 * s_, 3);
-        case StepRole::LeftOver:
-        case StepRole::Carry:
+        case SweepMark::LeftOver:
+        case SweepMark::Carry:
             return hatch(item.rect, faded(t_.accent, 0.9), 5, faded(t_.accent, 0.18));
-        case StepRole::Shortfall:
+        case SweepMark::Shortfall:
             hatch(item.rect, t_.limited, 5, mixed(t_.limited, t_.panel, 0.25));
             return outline(item.rect, t_.limited, 1, 0);
         default:
@@ -71,17 +71,17 @@ private:
         }
     }
 
-    QColor fill(StepRole role) const {
+    QColor fill(SweepMark role) const {
         switch (role) {
-        case StepRole::Compute:
+        case SweepMark::Compute:
             return t_.compute;
-        case StepRole::Claim:
+        case SweepMark::Claim:
             return claimFill();
-        case StepRole::Found:
+        case SweepMark::Found:
             return t_.accent;
-        case StepRole::Comm:
+        case SweepMark::Comm:
             return t_.gather;
-        case StepRole::Contention:
+        case SweepMark::Contention:
             return mixed(t_.gather, t_.panel, 0.5);
         default:
             return t_.muted; // slack
@@ -133,9 +133,9 @@ private:
         p_.setRenderHint(QPainter::Antialiasing, false);
     }
 
-    void lines(std::initializer_list<StepRole> roles) {
+    void lines(std::initializer_list<SweepMark> roles) {
         p_.setRenderHint(QPainter::Antialiasing, true);
-        for (const StepRole role : roles) {
+        for (const SweepMark role : roles) {
             for (const StepLine& item : scene_.lines) {
                 if (item.role == role)
                     line(item);
@@ -147,21 +147,21 @@ private:
     void line(const StepLine& item) {
         p_.setBrush(Qt::NoBrush);
         switch (item.role) {
-        case StepRole::Funnel:
+        case SweepMark::Funnel:
             p_.setPen(Qt::NoPen);
             p_.setBrush(t_.field);
             p_.drawPolygon(item.points);
             return;
-        case StepRole::Tick:
+        case SweepMark::Tick:
             p_.setPen(QPen(t_.border, 1));
             break;
-        case StepRole::PointerStart:
+        case SweepMark::PointerStart:
             p_.setPen(QPen(t_.muted, s_, Qt::DotLine));
             break;
-        case StepRole::Floor:
+        case SweepMark::Floor:
             p_.setPen(QPen(t_.text, 1.6 * s_, Qt::DashLine));
             break;
-        case StepRole::Pointer:
+        case SweepMark::Pointer:
             p_.setPen(QPen(t_.text, 1.8 * s_));
             p_.drawPolyline(item.points);
             p_.setPen(Qt::NoPen);
@@ -178,11 +178,11 @@ private:
     void marks() {
         p_.setRenderHint(QPainter::Antialiasing, true);
         for (const StepMark& item : scene_.marks) {
-            const bool own = item.role == StepRole::LaunchFrom || item.role == StepRole::LaunchTo;
+            const bool own = item.role == SweepMark::LaunchFrom || item.role == SweepMark::LaunchTo;
             const double size = (own ? 8 : 5.5) * s_;
             const QPolygonF shape{item.tip, item.tip + QPointF(-0.62 * size, -1.5 * size),
                                   item.tip + QPointF(0.62 * size, -1.5 * size)};
-            const bool filled = item.role == StepRole::LaunchDone || item.role == StepRole::LaunchTo;
+            const bool filled = item.role == SweepMark::LaunchDone || item.role == SweepMark::LaunchTo;
             const QColor color = own ? t_.accent : t_.gather;
             p_.setPen(QPen(color, 1.4 * s_, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
             p_.setBrush(filled ? color : t_.panel);
@@ -191,16 +191,16 @@ private:
         p_.setRenderHint(QPainter::Antialiasing, false);
     }
 
-    static bool onGround(StepRole role) {
-        return role == StepRole::CarryLabel || role == StepRole::FloorLabel ||
-               role == StepRole::PointerLabel || role == StepRole::NeedLabel || role == StepRole::FromLabel ||
-               role == StepRole::ToLabel;
+    static bool onGround(SweepMark role) {
+        return role == SweepMark::CarryLabel || role == SweepMark::FloorLabel ||
+               role == SweepMark::PointerLabel || role == SweepMark::NeedLabel ||
+               role == SweepMark::FromLabel || role == SweepMark::ToLabel;
     }
 
     int px(double size) const { return static_cast<int>(std::lround(size * s_)); }
 
-    void labels(std::initializer_list<StepRole> roles) {
-        for (const StepRole role : roles) {
+    void labels(std::initializer_list<SweepMark> roles) {
+        for (const SweepMark role : roles) {
             style(role);
             const QFontMetricsF metrics(p_.font());
             for (const StepLabel& item : scene_.labels) {
@@ -210,42 +210,42 @@ private:
         }
     }
 
-    void style(StepRole role) {
+    void style(SweepMark role) {
         p_.setPen(t_.muted);
         p_.setFont(Theme::font(px(11)));
         switch (role) {
-        case StepRole::ComputeLabel:
-        case StepRole::FoundLabel:
+        case SweepMark::ComputeLabel:
+        case SweepMark::FoundLabel:
             p_.setPen(t_.on_accent);
             break;
-        case StepRole::ClaimLabel:
+        case SweepMark::ClaimLabel:
             p_.setPen(t_.text);
             break;
-        case StepRole::CarryLabel:
+        case SweepMark::CarryLabel:
             p_.setFont(Theme::font(px(10)));
             p_.setPen(t_.accent);
             break;
-        case StepRole::NeedPartLabel:
+        case SweepMark::NeedPartLabel:
             p_.setFont(Theme::font(px(10)));
             p_.setPen(t_.dark ? t_.window : t_.text);
             break;
-        case StepRole::FromLabel:
-        case StepRole::ToLabel:
+        case SweepMark::FromLabel:
+        case SweepMark::ToLabel:
             p_.setFont(Theme::font(px(11), QFont::DemiBold));
             p_.setPen(t_.accent);
             break;
-        case StepRole::NeedLabel:
-        case StepRole::PointerLabel:
+        case SweepMark::NeedLabel:
+        case SweepMark::PointerLabel:
             p_.setFont(Theme::font(px(11), QFont::DemiBold));
             p_.setPen(t_.text);
             break;
-        case StepRole::FloorLabel:
+        case SweepMark::FloorLabel:
             p_.setPen(t_.text);
             break;
-        case StepRole::Tick:
+        case SweepMark::Tick:
             p_.setFont(Theme::font(px(10)));
             break;
-        case StepRole::Message:
+        case SweepMark::Message:
             p_.setFont(Theme::font(px(13)));
             break;
         default:
@@ -255,13 +255,13 @@ private:
 
     void label(const StepLabel& item, const QFontMetricsF& metrics) {
         QString text = item.text;
-        if (item.role == StepRole::Message) {
+        if (item.role == SweepMark::Message) {
             p_.drawText(item.rect, static_cast<int>(item.align) | Qt::TextWordWrap, text);
             return;
         }
         if (metrics.horizontalAdvance(text) > item.rect.width()) {
             text = metrics.elidedText(text, Qt::ElideRight, item.rect.width());
-            if (text.size() < kLeastChars || item.role == StepRole::CarryLabel)
+            if (text.size() < kLeastChars || item.role == SweepMark::CarryLabel)
                 return;
         }
         const bool right = item.align & Qt::AlignRight;

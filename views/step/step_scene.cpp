@@ -31,7 +31,7 @@ public:
         scene_.scale = s_;
         if (data_.size() == 0) {
             scene_.labels.push_back(
-                {QRectF(QPointF(), request_.size), data_.message, StepRole::Message, Qt::AlignCenter});
+                {QRectF(QPointF(), request_.size), data_.message, SweepMark::Message, Qt::AlignCenter});
             return std::move(scene_);
         }
         arrange();
@@ -85,11 +85,11 @@ private:
 
     void rowLabel(const QRectF& row, const QString& text) {
         const QRectF rect(kMargin, row.top(), plot_.left() - kMargin - 8, row.height());
-        scene_.labels.push_back({rect, text, StepRole::RowLabel});
+        scene_.labels.push_back({rect, text, SweepMark::RowLabel});
     }
 
     /// Cut at the edges of the plot; nothing if it lies outside.
-    void stretch(int64_t begin, int64_t end, const QRectF& row, StepRole role, int of = -1,
+    void stretch(int64_t begin, int64_t end, const QRectF& row, SweepMark role, int of = -1,
                  NodeId node = kNoNode) {
         if (begin >= end || !visible(begin, end))
             return;
@@ -99,21 +99,21 @@ private:
             scene_.rects.push_back({QRectF(left, row.top(), right - left, row.height()), role, of, node});
     }
 
-    void label(const StepRect& block, const QString& text, StepRole role) {
+    void label(const StepRect& block, const QString& text, SweepMark role) {
         if (block.rect.width() >= kLeastLabelPx * s_)
             scene_.labels.push_back(
                 {block.rect.adjusted(5 * s_, 0, -3 * s_, 0), text, role, Qt::AlignLeft | Qt::AlignVCenter});
     }
 
-    void part(int64_t begin, int64_t end, const QRectF& row, StepRole role, const QString& text,
-              StepRole text_role) {
+    void part(int64_t begin, int64_t end, const QRectF& row, SweepMark role, const QString& text,
+              SweepMark text_role) {
         const size_t before = scene_.rects.size();
         stretch(begin, end, row, role);
         if (scene_.rects.size() > before)
             label(StepRect(scene_.rects.back()), text, text_role);
     }
 
-    void overview(TimeRange range, StepRole role, double least) {
+    void overview(TimeRange range, SweepMark role, double least) {
         const double left = overviewX(range.begin_ns);
         const double width = std::max(least, overviewX(range.end_ns) - left);
         scene_.rects.push_back({QRectF(std::min(left, plot_.right() - width), scene_.overview.top(), width,
@@ -122,7 +122,7 @@ private:
     }
 
     void addOverview() {
-        scene_.rects.push_back({scene_.overview, StepRole::OverviewBar});
+        scene_.rects.push_back({scene_.overview, SweepMark::OverviewBar});
         // Claims come from the right without order faults of more than a few: neighbours become one mark.
         std::optional<TimeRange> run;
         const int64_t gap = all_.span(1);
@@ -135,20 +135,20 @@ private:
                 continue;
             }
             if (run)
-                overview(*run, StepRole::OverviewClaim, 1);
+                overview(*run, SweepMark::OverviewClaim, 1);
             run = claim;
         }
         if (run)
-            overview(*run, StepRole::OverviewClaim, 1);
-        overview(windowNow(), StepRole::OverviewNow, 3 * s_);
+            overview(*run, SweepMark::OverviewClaim, 1);
+        overview(windowNow(), SweepMark::OverviewNow, 3 * s_);
         overview({std::max<int64_t>(0, request_.range.begin_ns), request_.range.end_ns},
-                 StepRole::OverviewPage, 6 * s_);
+                 SweepMark::OverviewPage, 6 * s_);
         const QRectF page = scene_.rects.back().rect;
         if (page.width() < plot_.width() - 1)
             scene_.lines.push_back({QPolygonF{page.bottomLeft(), page.bottomRight(),
                                               QPointF(plot_.right(), page.bottom() + kFunnelHeight * s_),
                                               QPointF(plot_.left(), page.bottom() + kFunnelHeight * s_)},
-                                    StepRole::Funnel});
+                                    SweepMark::Funnel});
     }
 
     /// Found so far, carry included.
@@ -163,7 +163,7 @@ private:
              data_.compute.query(request_.range.begin_ns, request_.range.end_ns, merge, merge)) {
             const NodeId node = run.count() == 1 ? data_.compute[run.first].id : kNoNode;
             const size_t before = scene_.rects.size();
-            stretch(run.start_ns, run.end_ns, scene_.compute, StepRole::Compute, -1, node);
+            stretch(run.start_ns, run.end_ns, scene_.compute, SweepMark::Compute, -1, node);
             if (scene_.rects.size() > before && node != kNoNode)
                 computeText(scene_.rects.back(), run, computeLabel(data_.graph(), node));
         }
@@ -179,41 +179,41 @@ private:
         if (claim >= 0 && border > left) { // the node is free up to there
             if (x(border) - block.rect.left() >= 2 * kLeastLabelPx * s_) {
                 block.rect.setRight(x(border));
-                return label(block, text, StepRole::ComputeLabel);
+                return label(block, text, SweepMark::ComputeLabel);
             }
             block.rect.setLeft(x(border));
         }
-        label(block, text, claim < 0 ? StepRole::ComputeLabel : StepRole::UsedLabel);
+        label(block, text, claim < 0 ? SweepMark::ComputeLabel : SweepMark::UsedLabel);
     }
 
     void addClaims() {
-        scene_.rects.push_back({scene_.claims, StepRole::ClaimLane});
+        scene_.rects.push_back({scene_.claims, SweepMark::ClaimLane});
         for (size_t i = 0; i < request_.step; ++i) {
             const TimeRange claim = data_.claim(i);
             if (!visible(claim.begin_ns, claim.end_ns))
                 continue;
-            stretch(claim.begin_ns, claim.end_ns, scene_.compute, StepRole::UsedUp, static_cast<int>(i));
+            stretch(claim.begin_ns, claim.end_ns, scene_.compute, SweepMark::UsedUp, static_cast<int>(i));
             const size_t before = scene_.rects.size();
-            stretch(claim.begin_ns, claim.end_ns, scene_.claims, StepRole::Claim, static_cast<int>(i));
+            stretch(claim.begin_ns, claim.end_ns, scene_.claims, SweepMark::Claim, static_cast<int>(i));
             if (scene_.rects.size() > before && scene_.rects.back().rect.width() >= kLeastLabelPx * s_)
-                label(scene_.rects.back(), shortGather(data_, i), StepRole::ClaimLabel);
+                label(scene_.rects.back(), shortGather(data_, i), SweepMark::ClaimLabel);
         }
     }
 
     void addWindow() {
         const TimeRange now = windowNow();
         const int64_t start = data_.at(step().start);
-        stretch(now.begin_ns, now.end_ns, scene_.compute.united(scene_.claims), StepRole::Window);
-        part(start, now.end_ns, scene_.claims, StepRole::Carry, StepText::tr("carried"),
-             StepRole::CarryLabel);
+        stretch(now.begin_ns, now.end_ns, scene_.compute.united(scene_.claims), SweepMark::Window);
+        part(start, now.end_ns, scene_.claims, SweepMark::Carry, StepText::tr("carried"),
+             SweepMark::CarryLabel);
         // Beyond the need: only once the walk has come so far.
         const int64_t need_end = now.end_ns - std::llround(decision().need_ns);
         const int64_t beyond = step().left_over_ns > 0 ? std::min(start, need_end) : now.begin_ns;
-        part(std::max(now.begin_ns, beyond), start, scene_.claims, StepRole::Found,
-             shortGather(data_, request_.step), StepRole::FoundLabel);
+        part(std::max(now.begin_ns, beyond), start, scene_.claims, SweepMark::Found,
+             shortGather(data_, request_.step), SweepMark::FoundLabel);
         if (request_.fill >= 1)
             part(now.begin_ns, now.begin_ns + std::llround(step().left_over_ns), scene_.claims,
-                 StepRole::LeftOver, StepText::tr("left over"), StepRole::CarryLabel);
+                 SweepMark::LeftOver, StepText::tr("left over"), SweepMark::CarryLabel);
     }
 
     /// From the right edge of the window to the left, on the same scale: what covers it is above it.
@@ -224,17 +224,17 @@ private:
         const int64_t comm = std::llround(std::min(d.comm_ns, d.need_ns));
         const int64_t need = std::llround(d.need_ns);
         const bool is_short = d.verdict == Verdict::ComputeLimited && request_.fill >= 1;
-        const auto piece = [&](int64_t from, int64_t to, StepRole role, const QString& text) {
+        const auto piece = [&](int64_t from, int64_t to, SweepMark role, const QString& text) {
             if (is_short) // its texts would lie on the hatch
                 stretch(from, to, scene_.need, role);
             else
-                part(from, to, scene_.need, role, text, StepRole::NeedPartLabel);
+                part(from, to, scene_.need, role, text, SweepMark::NeedPartLabel);
         };
-        piece(end - comm, end, StepRole::Comm, StepText::tr("transfer"));
-        piece(end - need + slack, end - comm, StepRole::Contention, StepText::tr("contention"));
-        stretch(end - need, end - need + slack, scene_.need, StepRole::Slack);
+        piece(end - comm, end, SweepMark::Comm, StepText::tr("transfer"));
+        piece(end - need + slack, end - comm, SweepMark::Contention, StepText::tr("contention"));
+        stretch(end - need, end - need + slack, scene_.need, SweepMark::Slack);
         if (is_short)
-            stretch(end - need, end - std::llround(d.window_ns), scene_.need, StepRole::Shortfall);
+            stretch(end - need, end - std::llround(d.window_ns), scene_.need, SweepMark::Shortfall);
         const double left = std::clamp(x(end - need), plot_.left(), plot_.right());
         const double right = std::clamp(x(end), plot_.left(), plot_.right());
         const QString text =
@@ -247,10 +247,10 @@ private:
                                 ? QRectF(right + 6 * s_, scene_.need.top(), room, scene_.need.height())
                                 : QRectF(left - room - 6 * s_, scene_.need.top(), room, scene_.need.height());
         scene_.labels.push_back(
-            {rect, text, StepRole::NeedLabel, (behind ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter});
+            {rect, text, SweepMark::NeedLabel, (behind ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter});
     }
 
-    void mark(int64_t time, StepRole role, size_t of) {
+    void mark(int64_t time, SweepMark role, size_t of) {
         if (visible(time, time))
             scene_.marks.push_back({QPointF(x(time), scene_.compute.top() - 1), role, static_cast<int>(of)});
     }
@@ -260,13 +260,13 @@ private:
             if (i == request_.step)
                 continue;
             if (i < request_.step)
-                mark(data_.at(data_.step(i).target), StepRole::LaunchDone, i);
+                mark(data_.at(data_.step(i).target), SweepMark::LaunchDone, i);
             else
-                mark(data_.at(data_.decision(i).cur), StepRole::LaunchAhead, i);
+                mark(data_.at(data_.decision(i).cur), SweepMark::LaunchAhead, i);
         }
-        mark(data_.at(decision().cur), StepRole::LaunchFrom, request_.step);
+        mark(data_.at(decision().cur), SweepMark::LaunchFrom, request_.step);
         if (request_.fill >= 1)
-            mark(data_.at(step().target), StepRole::LaunchTo, request_.step);
+            mark(data_.at(step().target), SweepMark::LaunchTo, request_.step);
     }
 
     /// The launch's way, with its two places named. A launch that is not on the page is named at its edge.
@@ -279,7 +279,7 @@ private:
         const double text_y = marks_top_;
         const bool outside = from > edge;
         const bool done = request_.fill >= 1 && step().target != decision().cur;
-        const auto text = [&](double at, const QString& words, StepRole role, bool to_left) {
+        const auto text = [&](double at, const QString& words, SweepMark role, bool to_left) {
             const double room = 230 * s_;
             const double left = std::clamp(to_left ? at - room : at, plot_.left(), edge - room);
             scene_.labels.push_back({QRectF(left, text_y, room, 15 * s_), words, role,
@@ -289,29 +289,29 @@ private:
             scene_.lines.push_back(
                 {QPolygonF{QPointF(std::min(from, edge), outside ? top : base),
                            QPointF(std::min(from, edge), top), QPointF(to, top), QPointF(to, base)},
-                 StepRole::Move});
+                 SweepMark::Move});
         const QString here = StepText::tr("launch: %1").arg(placeText(decision().cur));
         const bool crowded = std::abs(from - to) < 240 * s_;
         if (done && crowded) {
             const bool left_side = from + 230 * s_ > edge;
             text(left_side ? to : std::min(from, edge),
                  here + QStringLiteral(" → ") + QString::fromStdString(formatCount(step().target)),
-                 StepRole::ToLabel, left_side);
+                 SweepMark::ToLabel, left_side);
             return;
         }
         if (outside)
-            text(edge, here + QStringLiteral(" ▸"), StepRole::FromLabel, true);
+            text(edge, here + QStringLiteral(" ▸"), SweepMark::FromLabel, true);
         else
-            text(from, here, StepRole::FromLabel, from + 230 * s_ > edge);
+            text(from, here, SweepMark::FromLabel, from + 230 * s_ > edge);
         if (done)
-            text(to, StepText::tr("new place: %1").arg(placeText(step().target)), StepRole::ToLabel,
+            text(to, StepText::tr("new place: %1").arg(placeText(step().target)), SweepMark::ToLabel,
                  to + 230 * s_ > edge || to - plot_.left() > 230 * s_);
     }
 
     void addFlags() {
         const double top = scene_.compute.top(), bottom = flags_top_;
         const double wide = 260 * s_;
-        const auto flag = [&](double at, int row, const QString& text, StepRole role, bool to_left) {
+        const auto flag = [&](double at, int row, const QString& text, SweepMark role, bool to_left) {
             const double left = std::clamp(to_left ? at - wide - 5 * s_ : at + 5 * s_, plot_.left(),
                                            std::max(plot_.left(), plot_.right() - wide));
             scene_.labels.push_back(
@@ -323,28 +323,28 @@ private:
         const bool room = floor > request_.range.begin_ns + axis_.span(2);
         if (room && visible(floor, floor)) {
             stretch(request_.range.begin_ns, floor, scene_.compute.united(scene_.claims),
-                    StepRole::Forbidden);
+                    SweepMark::Forbidden);
             scene_.lines.push_back(
                 {QPolygonF{QPointF(x(floor), top), QPointF(x(floor), bottom + kFlagHeight * s_)},
-                 StepRole::Floor});
-            flag(x(floor), 0, floor_text, StepRole::FloorLabel, x(floor) + wide > plot_.right());
+                 SweepMark::Floor});
+            flag(x(floor), 0, floor_text, SweepMark::FloorLabel, x(floor) + wide > plot_.right());
         } else {
             flag(plot_.left() - 5 * s_, 0,
                  (floor <= 0 ? QString() : QStringLiteral("◂ ")) + floor_text + QStringLiteral(" · ") +
                      placeText(decision().floor),
-                 StepRole::FloorLabel, false);
+                 SweepMark::FloorLabel, false);
         }
         const int64_t before = data_.at(step().pointer);
         if (request_.step > 0 && visible(before, before))
             scene_.lines.push_back(
                 {QPolygonF{QPointF(x(before), top), QPointF(x(before), scene_.need.bottom())},
-                 StepRole::PointerStart});
+                 SweepMark::PointerStart});
         const int64_t now = data_.front(request_.step, request_.fill);
         const double at = std::clamp(x(now), plot_.left(), plot_.right());
         scene_.lines.push_back(
             {QPolygonF{QPointF(at, top - 4 * s_), QPointF(at, bottom + 2 * kFlagHeight * s_)},
-             StepRole::Pointer});
-        flag(at, 1, pointerText(now), StepRole::PointerLabel, at + wide > plot_.right());
+             SweepMark::Pointer});
+        flag(at, 1, pointerText(now), SweepMark::PointerLabel, at + wide > plot_.right());
     }
 
     QString pointerText(int64_t now) const {
@@ -364,9 +364,9 @@ private:
                 continue;
             scene_.lines.push_back(
                 {QPolygonF{QPointF(at, scene_.compute.top()), QPointF(at, scene_.ruler.top() + 3)},
-                 StepRole::Tick});
+                 SweepMark::Tick});
             scene_.labels.push_back({QRectF(at - half, scene_.ruler.top(), 2 * half, scene_.ruler.height()),
-                                     QString::fromStdString(formatTick(time, ticks.step_ns)), StepRole::Tick,
+                                     QString::fromStdString(formatTick(time, ticks.step_ns)), SweepMark::Tick,
                                      Qt::AlignCenter});
         }
     }
@@ -408,7 +408,7 @@ int StepScene::stepAt(const QPointF& position) const {
     if (best)
         return best->step;
     for (const StepRect& rect : rects) {
-        if (rect.role == StepRole::Claim && rect.rect.contains(position))
+        if (rect.role == SweepMark::Claim && rect.rect.contains(position))
             return rect.step;
     }
     return -1;
@@ -416,7 +416,7 @@ int StepScene::stepAt(const QPointF& position) const {
 
 const StepRect* StepScene::computeAt(const QPointF& position) const {
     for (const StepRect& rect : rects) {
-        if (rect.role == StepRole::Compute && rect.node != kNoNode && rect.rect.contains(position))
+        if (rect.role == SweepMark::Compute && rect.node != kNoNode && rect.rect.contains(position))
             return &rect;
     }
     return nullptr;

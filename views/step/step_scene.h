@@ -10,7 +10,7 @@
 
 namespace gs {
 
-enum class StepRole : uint8_t {
+enum class SweepMark : uint8_t {
     // rectangles
     OverviewBar,   ///< the whole program's compute
     OverviewClaim, ///< claimed so far
@@ -59,27 +59,27 @@ enum class StepRole : uint8_t {
 
 struct StepRect {
     QRectF rect;
-    StepRole role;
+    SweepMark role;
     int step = -1;         ///< whose claim it is
     NodeId node = kNoNode; ///< Compute
 };
 
 struct StepLine {
     QPolygonF points;
-    StepRole role;
+    SweepMark role;
 };
 
 /// A launch: a small triangle whose tip is its place in the program.
 struct StepMark {
     QPointF tip;
-    StepRole role;
+    SweepMark role;
     int step = -1;
 };
 
 struct StepLabel {
     QRectF rect; ///< the text is elided to it
     QString text;
-    StepRole role;
+    SweepMark role;
     Qt::Alignment align = Qt::AlignLeft | Qt::AlignVCenter;
 };
 

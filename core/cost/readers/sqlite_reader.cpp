@@ -9,7 +9,7 @@ namespace {
 
 /// "file:" URI of a path; immutable: no lock, no journal beside the file.
 std::string uriOf(const std::string& path) {
-    std::string uri = "file:";
+    std::string uri = path.starts_with('/') ? "file://" : "file:"; // "//x" would name a host
     for (char c : path) {
         if (c == '%' || c == '?' || c == '#')
             uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));

@@ -2,7 +2,6 @@
 #include "cost/device_presets.h"
 #include "passes/fsdp_bucketing/fsdp_bucketing.h"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -180,23 +179,8 @@ PassResult bucketFsdp(const GraphPtr& graph, const Settings& settings) {
     options.dedup = settings.flag(Setting::FsdpDedup);
     if (const DevicePreset* device = findDevicePreset(settings.text(Setting::Device)))
         options.system = device->nccl;
-    const std::string& cap = settings.text(Setting::BucketCapMib);
-    if (cap.empty() || cap == "none")
-        return bucketFsdp(graph, options);
-    double mib = 0;
-    const auto [end, error] = std::from_chars(cap.data(), cap.data() + cap.size(), mib);
-    if (error == std::errc() && end == cap.data() + cap.size() && std::isfinite(mib) && mib > 0) {
-        options.cap_mib = mib;
-        return bucketFsdp(graph, options);
-    }
-    report.summary = fmt::format("Nothing was bucketed: the cap \"{}\" is no size above 0 MiB.", cap);
-    report.diagnostics.add({Severity::Error,
-                            "bad-bucket-cap",
-                            {},
-                            {},
-                            fmt::format("the bucket cap \"{}\" is no size above 0 MiB", cap),
-                            "give a number of MiB above 0, or none for the size that saturates the link"});
-    return {graph, std::move(report)};
+    options.cap_mib = settings.limit(Setting::BucketCapMib);
+    return bucketFsdp(graph, options);
 }
 
 } // namespace gs

@@ -112,7 +112,9 @@ void reportGroup(LintContext& context, GroupId group, const std::vector<Gather>&
             saving.bound, gathers.size(), context.groupText(group), time(saving.saved_us),
             time(saving.all_us), saving.launches, context.device->name),
         fmt::format("bucket_mode=coalesced, or by hand where it pays most: --edit bucket:{}{}",
-                    namesOf(context.graph, saving.best), saving.best.size() > 4 ? ",…" : ""));
+                    namesOf(context.graph, saving.best),
+                    saving.best.size() > 4 ? fmt::format(" (the first 4 of {})", saving.best.size())
+                                           : std::string()));
 }
 
 } // namespace

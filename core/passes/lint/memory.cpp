@@ -2,7 +2,6 @@
 #include "passes/lint/checks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace gs {
@@ -54,11 +53,9 @@ Peak findPeak(std::vector<std::pair<NodeId, int64_t>> changes) {
 
 /// Bytes of the setting: a number of MiB, "none", or "auto" = a quarter of the device's memory. -1 = none.
 int64_t heldLimit(const LintContext& context) {
+    if (const std::optional<double> mib = context.settings.limit(Setting::HeldLimitMib))
+        return static_cast<int64_t>(*mib * 1024 * 1024);
     const std::string& text = context.settings.text(Setting::HeldLimitMib);
-    double mib = -1;
-    std::from_chars(text.data(), text.data() + text.size(), mib);
-    if (mib >= 0)
-        return static_cast<int64_t>(std::min(mib, 1e12) * 1024 * 1024);
     return text == "none" || !context.device || context.device->memory_bytes <= 0
                ? -1
                : context.device->memory_bytes / 4;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
+#include <vector>
 
 namespace gs {
 
@@ -21,10 +22,15 @@ public:
 
     /// True if every path from `node` ends in a cast to a narrower dtype or in a reduction (the maximum that
     /// a scale is made of), and at least one in a cast.
-    bool onlyCasts(NodeId node, int depth = 0) {
-        for (const NodeId user : graph_.users(node)) {
-            if (!follow(user, depth))
-                return false;
+    bool onlyCasts(NodeId from) {
+        todo_.assign(1, {from, 0});
+        while (!todo_.empty()) {
+            const auto [node, depth] = todo_.back();
+            todo_.pop_back();
+            for (const NodeId user : graph_.users(node)) {
+                if (!follow(user, depth))
+                    return false;
+            }
         }
         return true;
     }
@@ -36,8 +42,10 @@ private:
         const Node& node = graph_.node(user);
         if (node.kind == NodeKind::Free)
             return true;
-        if (node.kind == NodeKind::View || node.kind == NodeKind::Unpack || node.kind == NodeKind::Wait)
-            return onlyCasts(user, depth);
+        if (node.kind == NodeKind::View || node.kind == NodeKind::Unpack || node.kind == NodeKind::Wait) {
+            todo_.emplace_back(user, depth);
+            return true;
+        }
         if (graph_.hasTrait(user, kTraitReduction))
             return true;
         const TensorMeta* result = graph_.value(user).firstTensor();
@@ -51,10 +59,13 @@ private:
         }
         const bool passes =
             graph_.hasTrait(user, kTraitPointwise) && depth < kDepth && !graph_.users(user).empty();
-        return passes && onlyCasts(user, depth + 1);
+        if (passes)
+            todo_.emplace_back(user, depth + 1);
+        return passes;
     }
 
     const Graph& graph_;
+    std::vector<std::pair<NodeId, int>> todo_; ///< values to follow, and how many operations lie before them
     int64_t wire_bytes_;
     NodeId cast_ = kNoNode;
     DType narrow_ = DType::Unknown;

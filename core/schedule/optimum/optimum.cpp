@@ -370,10 +370,19 @@ private:
 
 } // namespace
 
-size_t gatherCount(const CollectiveTable& collectives) {
-    return static_cast<size_t>(
+std::string tooLargeForOptimum(const Graph& graph, const CollectiveTable& collectives) {
+    const auto gathers = static_cast<size_t>(
         std::count_if(collectives.all().begin(), collectives.all().end(),
                       [](const Collective& item) { return item.isGather() && item.launch != kNoNode; }));
+    if (gathers > kMostOptimumGathers)
+        return fmt::format("the exact search takes graphs of up to {} gathers, this one has {}",
+                           kMostOptimumGathers, gathers);
+    if (graph.size() > kMostOptimumNodes || graph.size() * collectives.size() > kMostOptimumStates)
+        return fmt::format(
+            "the exact search takes graphs of up to {} nodes, and {} of nodes × collectives; this "
+            "one has {} nodes and {} collectives",
+            kMostOptimumNodes, kMostOptimumStates, graph.size(), collectives.size());
+    return {};
 }
 
 OptimumResult findOptimum(const StepProblem& problem, size_t node_limit, const JobContext& job) {
@@ -381,18 +390,15 @@ OptimumResult findOptimum(const StepProblem& problem, size_t node_limit, const J
 }
 
 Schedule runOptimum(const ScheduleInput& input) {
-    const size_t gathers = gatherCount(input.collectives);
-    if (gathers > kMostOptimumGathers) {
+    if (const std::string why = tooLargeForOptimum(input.graph, input.collectives); !why.empty()) {
         Schedule schedule = runProgramOrder(input);
         schedule.scheduler = "optimum";
-        schedule.diagnostics.add(
-            {Severity::Warning,
-             "optimum-too-large",
-             {},
-             {},
-             fmt::format("the exact search takes graphs of up to {} gathers, this one has {}",
-                         kMostOptimumGathers, gathers),
-             "program order is kept; `two-sided` comes close on graphs of any size"});
+        schedule.diagnostics.add({Severity::Warning,
+                                  "optimum-too-large",
+                                  {},
+                                  {},
+                                  why,
+                                  "program order is kept; `two-sided` comes close on graphs of any size"});
         return schedule;
     }
     const StepProblem problem(input);

@@ -16,8 +16,13 @@ struct OptimumResult {
     bool stopped = false; ///< by the job
 };
 
-/// Launches of all-gathers, coalesced or not.
-size_t gatherCount(const CollectiveTable& collectives);
+/// Neither are graphs of more nodes: the search goes one call deeper per node and keeps the state of every
+/// stream at each.
+inline constexpr size_t kMostOptimumNodes = 4'000;
+inline constexpr size_t kMostOptimumStates = 1'000'000; ///< nodes × collectives
+
+/// Why a graph is not searched; empty if it is.
+std::string tooLargeForOptimum(const Graph& graph, const CollectiveTable& collectives);
 
 /// Branch and bound. The space: all computation and all launches other than gathers keep program order, each
 /// launch that is no gather stands where the last thing it needs is done; computation that only reductions
@@ -30,7 +35,7 @@ size_t gatherCount(const CollectiveTable& collectives);
 OptimumResult findOptimum(const StepProblem& problem, size_t node_limit, const JobContext& job);
 
 /// Scheduler "optimum". Diagnostics: "optimum-proven" or "optimum-not-proven" (Info); "optimum-too-large"
-/// (Warning) on graphs with more gathers, which keep program order.
+/// (Warning) on graphs that are not searched, which keep program order.
 Schedule runOptimum(const ScheduleInput& input);
 
 } // namespace gs

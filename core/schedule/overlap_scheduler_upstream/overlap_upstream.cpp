@@ -6,7 +6,6 @@
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
 #include "schedule/overlap_scheduler_upstream/upstream_run.h"
 
-#include <charconv>
 #include <fmt/format.h>
 
 namespace gs {
@@ -50,34 +49,15 @@ UpstreamResult scheduleOverlapUpstream(const Graph& graph, std::span<const doubl
 
 namespace {
 
-/// A number of at least 0, or nothing for "none". A text that is neither is reported and taken as "none".
-std::optional<double> limitOf(const Settings& settings, Setting setting, Diagnostics& diagnostics) {
-    const std::string& text = settings.text(setting);
-    if (text == "none")
-        return std::nullopt;
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= 1e9)
-        return value;
-    diagnostics.add(
-        {Severity::Error,
-         "bad-setting",
-         {},
-         {},
-         fmt::format("{} takes \"none\" or a number from 0 on, not \"{}\"", settingSpec(setting).name, text),
-         "no such limit is used"});
-    return std::nullopt;
-}
-
-UpstreamParameters parametersOf(const Settings& settings, Diagnostics& diagnostics) {
+UpstreamParameters parametersOf(const Settings& settings) {
     UpstreamParameters parameters;
     parameters.max_in_flight_gb = settings.number(Setting::MaxInFlightGb);
     parameters.max_compute_pre_fetch = settings.integer(Setting::MaxComputePreFetch);
     parameters.collective_bucketing = settings.flag(Setting::CollectiveBucketing);
     parameters.compute_overlap_multipler = settings.number(Setting::ComputeOverlapMultipler);
     parameters.max_coll_distance = settings.integer(Setting::MaxCollDistance);
-    parameters.max_memory_increase_gb = limitOf(settings, Setting::MaxMemoryIncreaseGb, diagnostics);
-    parameters.max_memory_increase_ratio = limitOf(settings, Setting::MaxMemoryIncreaseRatio, diagnostics);
+    parameters.max_memory_increase_gb = settings.limit(Setting::MaxMemoryIncreaseGb);
+    parameters.max_memory_increase_ratio = settings.limit(Setting::MaxMemoryIncreaseRatio);
     return parameters;
 }
 
@@ -97,7 +77,7 @@ std::vector<double> latenciesInMs(const ScheduleInput& input) {
 Schedule runOverlapUpstream(const ScheduleInput& input) {
     Schedule schedule;
     schedule.scheduler = "overlap-scheduler-upstream";
-    UpstreamParameters parameters = parametersOf(input.settings, schedule.diagnostics);
+    UpstreamParameters parameters = parametersOf(input.settings);
     const std::vector<double> cost_ms = costsInMs(input.costs), latency_ms = latenciesInMs(input);
     UpstreamResult result = scheduleValid(input.graph, schedule.diagnostics, [&](bool keep_order_edges) {
         parameters.keep_order_edges = keep_order_edges;

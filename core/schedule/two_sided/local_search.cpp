@@ -17,8 +17,8 @@ struct Move {
 
 class LocalSearch {
 public:
-    LocalSearch(const StepProblem& problem, const SearchLimits& limits, const JobContext& job, Order& order,
-                StepCost& cost)
+    LocalSearch(const StepProblem& problem, const LocalSearchLimits& limits, const JobContext& job,
+                Order& order, StepCost& cost)
         : p_(problem), limits_(limits), job_(job), order_(order), cost_(cost) {}
 
     size_t run() {
@@ -128,7 +128,9 @@ private:
                 changed.push_back(id);
         }
         ++used_;
-        const StepCost cost = p_.evaluator.run(changed, cost_.step_ns);
+        // A run that is cut at a limit has not seen its whole peak: no limit while the peak still decides.
+        const StepCost cost =
+            limits_.fits(cost_) ? p_.evaluator.run(changed, cost_.step_ns) : p_.evaluator.run(changed);
         if (!limits_.better(cost, cost_))
             return false;
         order_ = std::move(changed);
@@ -162,7 +164,7 @@ private:
     }
 
     const StepProblem& p_;
-    const SearchLimits& limits_;
+    const LocalSearchLimits& limits_;
     const JobContext& job_;
     Order& order_;
     StepCost& cost_;
@@ -172,7 +174,7 @@ private:
 
 } // namespace
 
-size_t improveOrder(const StepProblem& problem, const SearchLimits& limits, const JobContext& job,
+size_t improveOrder(const StepProblem& problem, const LocalSearchLimits& limits, const JobContext& job,
                     Order& order, StepCost& cost) {
     return LocalSearch(problem, limits, job, order, cost).run();
 }

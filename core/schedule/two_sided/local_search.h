@@ -8,10 +8,11 @@
 
 namespace gs {
 
-struct SearchLimits {
+struct LocalSearchLimits {
     size_t steps = 0; ///< simulations at most
     /// True if the first cost is to be preferred over the second.
     std::function<bool(const StepCost&, const StepCost&)> better;
+    std::function<bool(const StepCost&)> fits; ///< the budget is kept
 };
 
 /// First improvement over a fixed list of moves, again and again until none helps or the limit is reached:
@@ -20,7 +21,7 @@ struct SearchLimits {
 /// them on their stream, and the computation that makes their input goes earlier; gathers launched before
 /// them go later. No clock and no random number decides, so that every rank finds the same order. Returns the
 /// simulations used; `order` and `cost` are the best found.
-size_t improveOrder(const StepProblem& problem, const SearchLimits& limits, const JobContext& job,
+size_t improveOrder(const StepProblem& problem, const LocalSearchLimits& limits, const JobContext& job,
                     Order& order, StepCost& cost);
 
 } // namespace gs

@@ -17,14 +17,13 @@ constexpr int64_t kShrinkPercent[] = {25, 50, 100, 200};
 /// program does not have is left out.
 struct SeedSettings {
     std::string_view scheduler;
-    std::string_view in_flight_gb; ///< empty: the user's
+    std::string_view in_flight_gb;
     std::string_view distance;
 };
 constexpr SeedSettings kOverlapSeeds[] = {
-    {"overlap-scheduler", "", ""},
-    {"overlap-scheduler", "0.1", ""},
-    {"overlap-scheduler", "2", ""},
-    {"overlap-scheduler-upstream", "", ""},
+    {"overlap-scheduler", "0.1", "1000"},
+    {"overlap-scheduler", "2", "1000"},
+    {"overlap-scheduler-upstream", "2", "1000"},
     {"overlap-scheduler-upstream", "5", "200"},
 };
 /// Limit of the exact search that small graphs get.
@@ -75,15 +74,21 @@ private:
     void runSeeds() {
         consider(identityOrder(input_.graph), "program-order");
         for (const char* name : {"latest-safe-launch", "just-in-time", "parameter-prefetch"})
-            runSeed(name, input_.settings);
+            runSeed(name, ownSettings());
         for (const SeedSettings& seed : kOverlapSeeds) {
-            Settings settings = input_.settings;
-            if (!seed.in_flight_gb.empty())
-                (void)settings.set(Setting::MaxInFlightGb, seed.in_flight_gb);
-            if (!seed.distance.empty())
-                (void)settings.set(Setting::MaxCollDistance, seed.distance);
+            Settings settings = ownSettings();
+            (void)settings.set(Setting::MaxInFlightGb, seed.in_flight_gb);
+            (void)settings.set(Setting::MaxCollDistance, seed.distance);
             runSeed(seed.scheduler, settings);
         }
+    }
+
+    /// The settings that two-sided reads, and defaults for all others: those of other schedulers have no say.
+    Settings ownSettings() const {
+        Settings own;
+        for (const Setting key : findScheduler("two-sided")->settings)
+            (void)own.set(key, input_.settings.text(key));
+        return own;
     }
 
     void runSeed(std::string_view name, const Settings& settings) {
@@ -131,15 +136,16 @@ private:
     }
 
     void runExactSearch() {
-        if (gatherCount(input_.collectives) > kMostOptimumGathers || input_.job.cancelled())
+        if (!tooLargeForOptimum(input_.graph, input_.collectives).empty() || input_.job.cancelled())
             return;
         OptimumResult found = findOptimum(problem_, kExactNodes, input_.job);
         consider(std::move(found.order), found.proven ? "exact search" : "exact search, cut short");
     }
 
     void search() {
-        SearchLimits limits;
+        LocalSearchLimits limits;
         limits.steps = static_cast<size_t>(input_.settings.integer(Setting::SearchSteps));
+        limits.fits = [this](const StepCost& cost) { return fits(cost); };
         limits.better = [this](const StepCost& a, const StepCost& b) { return better(a, b); };
         Order order = best_.order;
         StepCost cost = best_.cost;
@@ -186,12 +192,8 @@ private:
 } // namespace
 
 Schedule runTwoSided(const ScheduleInput& input) {
-    Diagnostics diagnostics;
-    const int64_t budget = gatherBudgetBytes(input.settings, diagnostics);
     const StepProblem problem(input);
-    Schedule schedule = reportTwoSided(input, problem, TwoSided(input, problem, budget).run());
-    schedule.diagnostics.append(diagnostics);
-    return schedule;
+    return reportTwoSided(input, problem, TwoSided(input, problem, gatherBudgetBytes(input.settings)).run());
 }
 
 } // namespace gs

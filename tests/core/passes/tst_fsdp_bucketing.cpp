@@ -126,12 +126,8 @@ private slots:
         QVERIFY2(saturated.report.summary.find("up to " + cap + " MiB") != std::string::npos,
                  saturated.report.summary.c_str());
         QCOMPARE(countCode(saturated.report.diagnostics, "fsdp-bucketing"), size_t(4));
-        for (const char* bad : {"-1", "0", "x", "1x", "inf"}) {
-            QVERIFY(settings.set("bucket_cap_mib", bad).ok());
-            const PassResult refused = bucketFsdp(graph, settings);
-            QCOMPARE(refused.graph, graph);
-            QVERIFY2(refused.report.diagnostics.hasErrors(), bad);
-        }
+        for (const char* bad : {"-1", "0", "x", "1x", "inf", ""})
+            QVERIFY2(!settings.set("bucket_cap_mib", bad).ok(), bad);
     }
 
     /// Analysis from end to end with every scheduler, and a change of device alone runs the pass again.

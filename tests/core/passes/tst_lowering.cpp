@@ -43,7 +43,7 @@ GraphPtr oneParameterGraph(const std::vector<int64_t>& shape, const std::string&
         b.meta(p).desc_json = b.intern(descText(from, mesh));
     const NodeId r = b.addNode("r", NodeOp::CallMethod, "redistribute");
     std::vector<Arg> placements;
-    for (const Placement& item : parsePlacements(to))
+    for (const DTensorPlacement& item : parsePlacements(to))
         placements.push_back(b.textArg(Arg::Kind::Repr, item.text));
     b.setArgs(r, {b.nodeArg(p)});
     const std::vector<Arg> kwargs = {b.textArg(Arg::Kind::String, "placements"), b.listArg(placements)};

@@ -205,9 +205,10 @@ private slots:
             ++proven;
             StepCost cost;
             Order best = bestOfPolicies(problem, cost);
-            SearchLimits limits;
+            LocalSearchLimits limits;
             limits.steps = 300;
             limits.better = [](const StepCost& a, const StepCost& b) { return a.step_ns < b.step_ns; };
+            limits.fits = [](const StepCost&) { return true; };
             improveOrder(problem, limits, {}, best, cost);
             QVERIFY2(!findBrokenEdge(*g.graph, best), g.name.c_str());
             const double ratio = static_cast<double>(cost.step_ns) / static_cast<double>(exact.step_ns);

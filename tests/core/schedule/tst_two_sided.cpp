@@ -121,8 +121,6 @@ private slots:
         const Diagnostic* said = findDiagnostic(ours, "budget-exceeded");
         QVERIFY(said);
         QCOMPARE(said->severity, Severity::Warning);
-        (void)settings.set(Setting::GatherBudgetMib, "lots");
-        QVERIFY(findDiagnostic(g.run("two-sided", settings), "bad-setting"));
     }
 
     void sameInputSameOrder() {

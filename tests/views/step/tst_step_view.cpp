@@ -145,7 +145,7 @@ void TestStepView::clicks() {
     const StepScene& scene = view.canvas()->scene();
     // A claim leads to the gather whose it is.
     const auto claim = std::find_if(scene.rects.begin(), scene.rects.end(), [](const StepRect& rect) {
-        return rect.role == StepRole::Claim && rect.rect.width() > 10;
+        return rect.role == SweepMark::Claim && rect.rect.width() > 10;
     });
     QVERIFY(claim != scene.rects.end());
     const int of = claim->step;
@@ -312,9 +312,9 @@ void TestStepView::needAndWindowOnOneScale() {
         double window = 0, need = 0;
         for (const StepRect& rect : scene.rects) {
             QVERIFY(rect.rect.left() >= -1 && rect.rect.right() <= shown.view.canvas()->width());
-            window += rect.role == StepRole::Window ? rect.rect.width() : 0;
-            const bool part = rect.role == StepRole::Comm || rect.role == StepRole::Contention ||
-                              rect.role == StepRole::Slack;
+            window += rect.role == SweepMark::Window ? rect.rect.width() : 0;
+            const bool part = rect.role == SweepMark::Comm || rect.role == SweepMark::Contention ||
+                              rect.role == SweepMark::Slack;
             need += part ? rect.rect.width() : 0;
         }
         const double ns = stepAxis(shown.view.canvas()->request()).nsPerPixel();
