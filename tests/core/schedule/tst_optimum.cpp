@@ -1,5 +1,6 @@
 // The exact search: against brute force on tiny programs, the lower bound and `two-sided` on small ones.
 #include "priced_graph.h"
+#include "graph/graph_builder.h"
 #include "schedule/optimum/optimum.h"
 #include "schedule/two_sided/list_scheduler.h"
 #include "schedule/two_sided/local_search.h"
@@ -225,6 +226,23 @@ private slots:
             equal, proven, sum / static_cast<double>(proven), worst, worst_name.c_str());
         QVERIFY(proven > 100);
         QVERIFY(sum / static_cast<double>(proven) < 1.02);
+    }
+
+    /// Without a gather there is nothing to search, and the search would go one call deeper per node.
+    void longGraphsAreNotSearched() {
+        const PricedGraph g = test::randomPricedGraph(1, {1, 1, 0, 0, 0, 0});
+        QVERIFY(tooLargeForOptimum(*g.graph, *g.collectives).empty());
+        GraphBuilder b(*g.graph);
+        std::vector<NodeId> map(g.graph->size(), kNoNode);
+        for (NodeId id = 0; id < g.graph->size(); ++id)
+            map[id] = b.copyNode(*g.graph, id, map);
+        for (size_t i = 0; i < kMostOptimumNodes; ++i) {
+            const NodeId id =
+                b.addNode("long" + std::to_string(i), NodeOp::CallFunction, "aten.relu.default");
+            b.setArgs(id, {b.nodeArg(0)});
+        }
+        const GraphPtr graph = b.finish(nullptr);
+        QVERIFY(!tooLargeForOptimum(*graph, CollectiveTable(*graph)).empty());
     }
 
     void largeGraphsKeepProgramOrder() {
