@@ -3,6 +3,7 @@
 #include "analysis/merge_stage.h"
 #include "analysis/rank_files.h"
 #include "analysis/stage_cache.h"
+#include "analysis/stage_keys.h"
 #include "cost/cost_sources.h"
 #include "passes/lint/lint.h"
 #include "schedule/manual_moves.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fmt/format.h>
 
 namespace gs {
@@ -19,39 +19,6 @@ namespace gs {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Path, size and time of a file: a changed file is another key.
-std::string fileKey(const std::string& path) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(path, error);
-    const auto time = std::filesystem::last_write_time(path, error);
-    return fmt::format("{}\n{}\n{}\n", path, size, time.time_since_epoch().count());
-}
-
-std::string importKey(const AnalysisRequest& request) {
-    return fmt::format("{}{}\n{}\n{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank,
-                       request.stage, request.shapes_file.empty() ? "" : fileKey(request.shapes_file));
-}
-
-/// The edits of buckets, or of places.
-std::string editsKey(const Edits& edits, bool buckets) {
-    std::string key;
-    for (const Edit& edit : edits) {
-        if ((edit.kind == Edit::Kind::Bucket) == buckets)
-            key += editText(edit) + "\n";
-    }
-    return key;
-}
-
-/// Values of all settings that belong to `stage`.
-std::string settingsKey(const Settings& settings, Stage stage) {
-    std::string key;
-    for (const SettingSpec& spec : settingSpecs()) {
-        if (spec.stage == stage)
-            key += settings.text(spec.key) + "\n";
-    }
-    return key;
-}
 
 struct Imported {
     ImportedGraph source;

@@ -1,6 +1,6 @@
 // The exact search: against brute force on tiny programs, the lower bound and `two-sided` on small ones.
-#include "priced_graph.h"
 #include "graph/graph_builder.h"
+#include "priced_graph.h"
 #include "schedule/optimum/optimum.h"
 #include "schedule/two_sided/list_scheduler.h"
 #include "schedule/two_sided/local_search.h"

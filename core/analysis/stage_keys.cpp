@@ -1,0 +1,52 @@
+#include "analysis/stage_keys.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace gs {
+
+std::string fileKey(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    const auto time = fs::last_write_time(path, error);
+    std::string key = fmt::format("{}\n{}\n{}\n", path, size, time.time_since_epoch().count());
+    if (fs::is_directory(path, error)) {
+        std::vector<std::string> files;
+        for (fs::recursive_directory_iterator at(path, error), end; !error && at != end;
+             at.increment(error)) {
+            if (at->is_regular_file(error))
+                files.push_back(fileKey(at->path().string()));
+        }
+        std::sort(files.begin(), files.end());
+        for (const std::string& file : files)
+            key += file;
+    }
+    return key;
+}
+
+std::string importKey(const AnalysisRequest& request) {
+    return fmt::format("{}{}\n{}\n{}\n{}", fileKey(request.graph_file), request.graph_index, request.rank,
+                       request.stage, request.shapes_file.empty() ? "" : fileKey(request.shapes_file));
+}
+
+std::string editsKey(const Edits& edits, bool buckets) {
+    std::string key;
+    for (const Edit& edit : edits) {
+        if ((edit.kind == Edit::Kind::Bucket) == buckets)
+            key += editText(edit) + "\n";
+    }
+    return key;
+}
+
+std::string settingsKey(const Settings& settings, Stage stage) {
+    std::string key;
+    for (const SettingSpec& spec : settingSpecs()) {
+        if (spec.stage == stage)
+            key += settings.text(spec.key) + "\n";
+    }
+    return key;
+}
+
+} // namespace gs
