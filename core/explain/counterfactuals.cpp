@@ -87,7 +87,7 @@ private:
     void keep(Kind kind, double smallness, std::string text) {
         const Timeline& timeline = *last_->after.timeline;
         found_.push_back({kind, std::move(text), smallness, last_->request, timeline.step_ns,
-                          timeline.exposed_ns, timeline.step_ns > analysis_.after.timeline->step_ns});
+                          timeline.step_ns > analysis_.after.timeline->step_ns});
     }
 
     AnalysisRequest withSetting(Setting key, double value) const {

@@ -29,10 +29,9 @@ struct Counterfactual {
     /// moves: share of the step's compute that is crossed; buckets: share of the bytes that change launch;
     /// another scheduler: 2, after all others.
     double smallness = 0;
-    AnalysisRequest request;      ///< the whole request with the change in it
-    int64_t step_ns = 0;          ///< simulated step with the change
-    int64_t total_exposed_ns = 0; ///< exposed in all with the change
-    bool lengthens_step = false;  ///< it hides this gather at the others' expense
+    AnalysisRequest request;     ///< the whole request with the change in it
+    int64_t step_ns = 0;         ///< simulated step with the change
+    bool lengthens_step = false; ///< it hides this gather at the others' expense
 };
 
 /// Simulated stall of what `launch` (a node of `analysis`.after.graph) gathers, in another analysis of the

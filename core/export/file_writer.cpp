@@ -17,6 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// All of the text; false, with errno set, if that fails.
+bool writeAll(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = write(descriptor, text.data(), text.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        text.remove_prefix(static_cast<size_t>(written));
+    }
+    return true;
+}
+
 /// The temporary file; removed unless it was renamed.
 class TemporaryFile {
 public:
@@ -37,17 +50,7 @@ public:
             path_.clear(); // nothing to remove
         return descriptor_ >= 0;
     }
-    bool write(std::string_view text) const {
-        while (!text.empty()) {
-            const ssize_t written = ::write(descriptor_, text.data(), text.size());
-            if (written < 0 && errno == EINTR)
-                continue;
-            if (written < 0)
-                return false;
-            text.remove_prefix(static_cast<size_t>(written));
-        }
-        return true;
-    }
+    bool write(std::string_view text) const { return writeAll(descriptor_, text); }
     /// mkstemp makes private files; a new file gets what the umask leaves.
     bool takeMode(const fs::path& target) const {
         struct stat old {};
@@ -96,14 +99,7 @@ Status writeInto(const std::string& path, std::string_view text) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0)
         return writeError(path, errno);
-    int reason = 0;
-    while (reason == 0 && !text.empty()) {
-        const ssize_t written = write(descriptor, text.data(), text.size());
-        if (written >= 0)
-            text.remove_prefix(static_cast<size_t>(written));
-        else if (errno != EINTR)
-            reason = errno;
-    }
+    int reason = writeAll(descriptor, text) ? 0 : errno;
     if (close(descriptor) != 0 && reason == 0)
         reason = errno;
     if (reason != 0)

@@ -146,4 +146,18 @@ findOrderEdges(const Graph& graph, const std::vector<std::pair<NodeId, NodeId>>&
     return Finder(graph, extra_writes).run();
 }
 
+std::string_view edgeKindName(EdgeKind kind) {
+    switch (kind) {
+    case EdgeKind::Data:
+        return "data";
+    case EdgeKind::Mutation:
+        return "mutation";
+    case EdgeKind::Effect:
+        return "effect";
+    case EdgeKind::Advisory:
+        return "advisory";
+    }
+    return "data";
+}
+
 } // namespace gs

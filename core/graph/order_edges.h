@@ -5,6 +5,9 @@
 
 namespace gs {
 
+/// "data", "mutation", "effect", "advisory".
+std::string_view edgeKindName(EdgeKind kind);
+
 /// Pairs (node, edge): nodes that must stay before `node` beyond its arguments. A write to a storage comes
 /// after every earlier read of it and before every later use; views, waits, unpacks and in-place results
 /// share the storage of their first input. A wait for a graph input counts as a write: until then a

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "graph/graph_builder.h"
+#include "graph/order_edges.h"
 #include "passes/bucket_members.h"
 #include "passes/rewrite.h"
 
@@ -139,11 +140,8 @@ private:
 std::string brokenEdgeText(const Graph& graph, const BrokenEdge& edge) {
     if (edge.before == kNoNode)
         return "the bucketed order is no permutation of the nodes";
-    const char* kind = edge.kind == EdgeKind::Data       ? "data"
-                       : edge.kind == EdgeKind::Mutation ? "mutation"
-                                                         : "effect";
-    return fmt::format("the bucketed order breaks the {} edge from {} to {}", kind, graph.name(edge.before),
-                       graph.name(edge.after));
+    return fmt::format("the bucketed order breaks the {} edge from {} to {}", edgeKindName(edge.kind),
+                       graph.name(edge.before), graph.name(edge.after));
 }
 
 void reportDecisions(const Graph& graph, const BucketPlan& plan, const BucketRewriter* rewriter,

@@ -1,5 +1,6 @@
 #include "schedule/manual_moves.h"
 
+#include "graph/order_edges.h"
 #include "schedule/gather_moves.h"
 
 #include <algorithm>
@@ -8,20 +9,6 @@
 namespace gs {
 
 namespace {
-
-std::string_view edgeName(EdgeKind kind) {
-    switch (kind) {
-    case EdgeKind::Data:
-        return "data";
-    case EdgeKind::Mutation:
-        return "mutation";
-    case EdgeKind::Effect:
-        return "effect";
-    case EdgeKind::Advisory:
-        return "advisory";
-    }
-    return "data";
-}
 
 class EditApplier {
 public:
@@ -185,7 +172,7 @@ std::string refusal(const Graph& graph, const MoveRange& range, uint32_t positio
     if (edge.before == kNoNode)
         return position < range.first ? "it would stand among the graph's inputs"
                                       : "it would stand behind the graph's output";
-    return fmt::format("it would cross the {} edge {} → {}", edgeName(edge.kind), graph.name(edge.before),
+    return fmt::format("it would cross the {} edge {} → {}", edgeKindName(edge.kind), graph.name(edge.before),
                        graph.name(edge.after));
 }
 

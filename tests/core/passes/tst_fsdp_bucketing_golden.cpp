@@ -3,6 +3,7 @@
 #include "import/importer.h"
 #include "passes/fsdp_bucketing/fsdp_bucketing.h"
 #include "support/golden_count.h"
+#include "support/golden_json.h"
 #include "support/test_data.h"
 
 #include <QTemporaryDir>
@@ -115,39 +116,6 @@ size_t countScatters(const Draft& draft) {
         order.begin(), order.end(), [&](DraftId id) { return draft.op(id) == DraftOp::ReduceScatter; }));
 }
 
-Json dims(const Graph& graph, const std::vector<Dim>& items) {
-    Json out = Json::array();
-    for (const Dim& dim : items) {
-        if (dim.symbolic())
-            out.push_back({{"sym", std::string(graph.text(dim.symbol))},
-                           {"hint", dim.value == kUnknownSize ? Json() : Json(dim.value)}});
-        else
-            out.push_back(dim.value);
-    }
-    return out;
-}
-
-/// A value as the corpus writes it.
-Json valueJson(const Graph& graph, const Value& value) {
-    Json out;
-    switch (value.kind) {
-    case Value::Kind::None:
-        return nullptr;
-    case Value::Kind::Tensor:
-        return {{"dtype", std::string(dtypeName(value.tensor.dtype))},
-                {"shape", dims(graph, value.tensor.shape)},
-                {"stride", value.tensor.has_stride ? dims(graph, value.tensor.stride) : Json()},
-                {"device", std::string(graph.text(value.tensor.device))}};
-    case Value::Kind::List:
-        out = Json::array();
-        for (const Value& item : value.items)
-            out.push_back(valueJson(graph, item));
-        return out;
-    default:
-        return "other";
-    }
-}
-
 /// Nodes of the draft in its order: as the golden, each with target, inputs and value.
 std::string compareNodes(const Draft& draft, const Json& golden) {
     const std::vector<DraftId> order = draft.order();
@@ -169,7 +137,7 @@ std::string compareNodes(const Draft& draft, const Json& golden) {
                 return name + " should be unchanged";
             continue;
         }
-        const Json value = valueJson(draft.graph(), draft.value(id));
+        const Json value = test::valueJson(draft.graph(), draft.value(id));
         if (want[1] != std::string(draft.target(id)) || want[2] != inputs ||
             (want[3] != value && !(draft.nodeOp(id) == NodeOp::Output)))
             return name + " " + std::string(draft.target(id)) + " " + inputs.dump() + " " + value.dump() +

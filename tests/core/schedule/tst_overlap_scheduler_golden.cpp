@@ -2,6 +2,7 @@
 #include "import/importer.h"
 #include "schedule/overlap_scheduler/overlap_scheduler.h"
 #include "support/golden_count.h"
+#include "support/golden_json.h"
 #include "support/random_graph.h"
 #include "support/test_data.h"
 
@@ -127,18 +128,6 @@ std::string sourceName(const Json& row) {
            " distance " + row.at("max_coll_distance").dump();
 }
 
-GraphPtr graphFromText(std::string text) {
-    const InputText input{"fuzz", std::move(text)};
-    for (const GraphReader& reader : graphReaders()) {
-        if (reader.name != "gatherscope-json")
-            continue;
-        Diagnostics diagnostics;
-        auto graph = reader.read(input, reader.list(input).front(), diagnostics, {});
-        return graph ? graph.value() : nullptr;
-    }
-    return nullptr;
-}
-
 } // namespace
 
 class TestOverlapSchedulerGolden : public QObject {
@@ -166,7 +155,7 @@ private slots:
         size_t graphs = 0;
         for (const std::string& line : test::readLines(*path)) {
             const Json row = Json::parse(line);
-            const GraphPtr graph = graphFromText(row.at("graph").dump());
+            const GraphPtr graph = test::graphFromText(row.at("graph").dump());
             const std::string name = row.at("graph").at("name");
             QVERIFY2(graph, name.c_str());
             const std::vector<double> cost_ms = costsOf(*graph, row.at("costs").at("nodes"));

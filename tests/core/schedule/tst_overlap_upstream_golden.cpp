@@ -5,6 +5,7 @@
 #include "schedule/overlap_scheduler_upstream/overlap_upstream.h"
 #include "schedule/scheduler.h"
 #include "support/golden_count.h"
+#include "support/golden_json.h"
 #include "support/random_graph.h"
 #include "support/test_data.h"
 
@@ -108,33 +109,6 @@ std::string compareMemory(const Json& want, const UpstreamResult& got) {
     return want == row ? std::string() : want.dump() + " vs " + row.dump();
 }
 
-Json dims(const Graph& graph, const std::vector<Dim>& items) {
-    Json out = Json::array();
-    for (const Dim& dim : items) {
-        if (dim.symbolic())
-            out.push_back({{"sym", std::string(graph.text(dim.symbol))},
-                           {"hint", dim.value == kUnknownSize ? Json() : Json(dim.value)}});
-        else
-            out.push_back(dim.value);
-    }
-    return out;
-}
-
-/// A value as the corpus writes it.
-Json valueJson(const Graph& graph, const Value& value) {
-    if (value.kind == Value::Kind::None)
-        return nullptr;
-    if (value.kind == Value::Kind::Tensor)
-        return {{"dtype", std::string(dtypeName(value.tensor.dtype))},
-                {"shape", dims(graph, value.tensor.shape)},
-                {"stride", value.tensor.has_stride ? dims(graph, value.tensor.stride) : Json()},
-                {"device", std::string(graph.text(value.tensor.device))}};
-    Json out = Json::array();
-    for (const Value& item : value.items)
-        out.push_back(valueJson(graph, item));
-    return out;
-}
-
 Json inputNames(const Graph& graph, NodeId id) {
     Json names = Json::array();
     for (const NodeId input : graph.inputs(id))
@@ -156,10 +130,10 @@ std::string compareNodes(const Graph& before, const MergedBuckets& got, const Js
         if ((node.is_string() ? node : node[0]) != name)
             return "at " + std::to_string(i) + ": " + name + " vs " + node.dump();
         const Json inputs = inputNames(graph, id);
-        if (node.is_string()
-                ? !old || inputNames(before, *old) != inputs
-                : node[1] != std::string(graph.targetText(id)) || node[2] != inputs ||
-                      (graph.node(id).op != NodeOp::Output && node[3] != valueJson(graph, graph.value(id))))
+        if (node.is_string() ? !old || inputNames(before, *old) != inputs
+                             : node[1] != std::string(graph.targetText(id)) || node[2] != inputs ||
+                                   (graph.node(id).op != NodeOp::Output &&
+                                    node[3] != test::valueJson(graph, graph.value(id))))
             return name + " " + inputs.dump() + " vs " + node.dump();
     }
     return {};

@@ -9,6 +9,7 @@
 #include "schedule/overlap_scheduler_upstream/ready_heap.h"
 #include "schedule/scheduler.h"
 #include "support/gather_program.h"
+#include "support/golden_json.h"
 #include "support/random_graph.h"
 #include "support/test_data.h"
 
@@ -169,18 +170,6 @@ std::string label(const char* scheduler, uint32_t seed) {
     return std::string(scheduler) + " seed " + std::to_string(seed) + ": ";
 }
 
-GraphPtr graphFromText(std::string text) {
-    const InputText input{"fuzz", std::move(text)};
-    for (const GraphReader& reader : graphReaders()) {
-        if (reader.name != "gatherscope-json")
-            continue;
-        Diagnostics diagnostics;
-        auto graph = reader.read(input, reader.list(input).front(), diagnostics, {});
-        return graph ? graph.value() : nullptr;
-    }
-    return nullptr;
-}
-
 } // namespace
 
 class TestOverlapUpstreamProperties : public QObject {
@@ -278,7 +267,8 @@ private slots:
             const Json row = Json::parse(line);
             const auto seed = static_cast<uint32_t>(++graphs);
             const AnalysisRequest request = requestOf(kSchedulers[seed % 2], seed);
-            const Program before = scheduled(programOf(graphFromText(row.at("graph").dump()), seed), request);
+            const Program before =
+                scheduled(programOf(test::graphFromText(row.at("graph").dump()), seed), request);
             const MergedBuckets merged =
                 mergeScheduledBuckets(*before.graph, before.schedule->order, before.schedule->buckets);
             const std::string name = row.at("graph").at("name");
