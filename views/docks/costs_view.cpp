@@ -34,7 +34,7 @@ CostsView::CostsView(QWidget* parent)
       table_(new DataTable(QStringLiteral("costs/columns"), this)), field_(new FilterField(this)),
       missing_(new Chip(tr("missing"), Mark::Limited, this)),
       edited_(new Chip(tr("edited"), Mark::Moved, this)),
-      beside_model_(new Chip(tr("against the model"), Mark::Info, this)), totals_(new QLabel(this)) {
+      against_model_(new Chip(tr("against the model"), Mark::Info, this)), totals_(new QLabel(this)) {
     table_->setAccessibleName(tr("Costs"));
     table_->setUp(filter_, kWidths, kShown);
     table_->setEditTriggers(QAbstractItemView::EditKeyPressed);
@@ -47,7 +47,8 @@ CostsView::CostsView(QWidget* parent)
     auto* flow = new FlowLayout(bar, 8);
     flow->setContentsMargins(10, 6, 10, 4);
     flow->setStretchLast(true);
-    for (QWidget* widget : std::initializer_list<QWidget*>{missing_, edited_, beside_model_, totals_, field_})
+    for (QWidget* widget :
+         std::initializer_list<QWidget*>{missing_, edited_, against_model_, totals_, field_})
         flow->addWidget(widget);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -56,7 +57,7 @@ CostsView::CostsView(QWidget* parent)
     layout->addWidget(table_);
 
     connect(missing_, &QAbstractButton::toggled, filter_, &CostsFilter::setMissingOnly);
-    connect(beside_model_, &QAbstractButton::toggled, this, &CostsView::showBesideModel);
+    connect(against_model_, &QAbstractButton::toggled, this, &CostsView::showAgainstModel);
     connect(edited_, &QAbstractButton::toggled, filter_, &CostsFilter::setEditedOnly);
     connect(field_, &FilterField::filterChanged, filter_, &CostsFilter::setText);
     connect(field_, &FilterField::left, table_, [this] { table_->setFocus(); });
@@ -145,7 +146,7 @@ void CostsView::pinRow(int row, const std::string& source) {
                                        : tr("Take cost from %1").arg(QString::fromStdString(source)));
 }
 
-void CostsView::showBesideModel(bool on) {
+void CostsView::showAgainstModel(bool on) {
     for (const int column : {CostsModel::Analytical, CostsModel::Ratio})
         table_->setColumnShown(column, on);
 }
@@ -154,8 +155,8 @@ void CostsView::snapshotChanged() {
     model_->setSnapshot(snapshot());
     missing_->setCount(static_cast<int>(model_->missing()));
     edited_->setCount(static_cast<int>(model_->editedCount()));
-    beside_model_->setCount(static_cast<int>(model_->comparable()));
-    beside_model_->setVisible(model_->comparable() > 0 || beside_model_->isChecked());
+    against_model_->setCount(static_cast<int>(model_->comparable()));
+    against_model_->setVisible(model_->comparable() > 0 || against_model_->isChecked());
     edited_->setVisible(model_->editedCount() > 0 || edited_->isChecked());
     totals_->setText(snapshot() ? tr("%1 keys · compute %2 · communication %3")
                                       .arg(model_->rowCount())

@@ -22,7 +22,7 @@ public:
     FilterField* filterField() const { return field_; }
     Chip* missingChip() const { return missing_; }
     Chip* editedChip() const { return edited_; }
-    Chip* besideModelChip() const { return beside_model_; }
+    Chip* againstModelChip() const { return against_model_; }
 
 protected:
     void snapshotChanged() override;
@@ -35,7 +35,7 @@ private:
     void addMenu(QMenu* menu, const QModelIndex& index);
     void addPinMenu(QMenu* menu, int row);
     void pinRow(int row, const std::string& source);
-    void showBesideModel(bool on);
+    void showAgainstModel(bool on);
 
     CostsModel* model_;
     CostsFilter* filter_;
@@ -43,7 +43,7 @@ private:
     FilterField* field_;
     Chip* missing_;
     Chip* edited_;
-    Chip* beside_model_; ///< shows the model's time and the ratio
+    Chip* against_model_; ///< shows the model's time and the ratio
     QLabel* totals_;
 };
 
