@@ -24,7 +24,7 @@ struct GraphPick {
 struct RecentFile {
     QString graph;
     QStringList costs;
-    GraphPick pick;
+    GraphPick pick = {};
     bool operator==(const RecentFile&) const = default;
 };
 

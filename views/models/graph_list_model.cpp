@@ -126,7 +126,7 @@ QString GraphListModel::graphText(const GraphEntry& entry, int column) const {
     case Where:
         return entry.file.empty()
                    ? tr("line %1").arg(toText(formatCount(entry.line)))
-                   : tr("%1, line %2").arg(fileName(entry.file), toText(formatCount(entry.line)));
+                   : tr("line %1 of %2").arg(toText(formatCount(entry.line)), fileName(entry.file));
     default:
         return toText(formatCount(static_cast<int64_t>(number(entry, column))));
     }
@@ -147,9 +147,8 @@ QString GraphListModel::text(const Row& row, int column) const {
     if (!row.problem)
         return graphText(listing_->list.graphs[static_cast<size_t>(row.graph)], column);
     if (column == Stage)
-        return row.problem->where.file.empty() ? toText(row.problem->code)
-                                               : fileName(row.problem->where.file);
-    return {};
+        return toText(row.problem->code).replace(QLatin1Char('-'), QLatin1Char(' '));
+    return column == Where ? fileName(row.problem->where.file) : QString();
 }
 
 QVariant GraphListModel::mark(const Row& row, int column) const {
@@ -200,7 +199,7 @@ QVariant GraphListModel::data(const QModelIndex& index, int role) const {
     case NumericRole:
         return isNumber(column);
     case MutedRole:
-        return row.problem ? column == Stage : column == Where || column == Level || column == Name;
+        return column == Where || column == Level || column == Name || (row.problem && column == Stage);
     case EditedRole:
         return column == Stage && row.graph >= 0 && row.graph == shown_;
     default:

@@ -25,12 +25,12 @@ namespace gs {
 namespace {
 
 /// Widths of GraphListModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {230, 80, 220, 76, 76, 88, 88, 0, 250};
+const std::vector<int> kWidths = {230, 80, 220, 76, 76, 88, 88, 0, 280};
 const std::vector<int> kShown = {GraphListModel::Stage, GraphListModel::CompileId,   GraphListModel::Level,
                                  GraphListModel::Nodes, GraphListModel::Collectives, GraphListModel::Gathers,
                                  GraphListModel::Note,  GraphListModel::Where};
 const std::vector<int> kRankWidths = {0, 64};
-constexpr int kRankTableWidth = 184;
+constexpr int kRankTableWidth = 200;
 /// Rows in view: enough to choose from, and the panels below stay in sight.
 constexpr int kLeastRows = 4;
 constexpr int kMostRows = 9;
@@ -55,6 +55,7 @@ GraphPicker::GraphPicker(QWidget* parent)
     ranks_table_->setSortingEnabled(false);
     ranks_table_->setSelectionMode(QAbstractItemView::SingleSelection);
     ranks_table_->setAccessibleName(tr("Ranks"));
+    ranks_table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     ranks_table_->setFixedWidth(kRankTableWidth);
     table_->setUp(filter_, kWidths, kShown);
     table_->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -217,7 +218,9 @@ bool GraphPicker::selectGraph(int graph) {
         return false;
     for (int row = 0; row < filter_->rowCount(); ++row) {
         if (graphAt(filter_->index(row, 0)) == graph) {
+            table_->doItemsLayout(); // else the scroll bar knows the old rows only
             table_->showRow(row);
+            table_->scrollTo(filter_->index(row, 0));
             return true;
         }
     }
