@@ -18,6 +18,8 @@ namespace gs {
 namespace {
 
 constexpr int kMaxGraphWidth = 230;
+constexpr int kSubtitleWidth = 1400;
+constexpr int kStageWidth = 1120;
 
 } // namespace
 
@@ -74,7 +76,6 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
     graph_ = new HeaderChip(QString());
     graph_->setObjectName(QStringLiteral("graphHeaderChip"));
     graph_->setMaxValueWidth(kMaxGraphWidth);
-    graph_->setToolTip(tr("Pick another rank or stage (Ctrl+G)"));
     connect(graph_, &HeaderChip::clicked, this, &HeaderBar::graphClicked);
     layout->addWidget(graph_);
     layout->addWidget(subtitle_);
@@ -161,18 +162,32 @@ void HeaderBar::setSnapshot(const SnapshotPtr& snapshot) {
             entry.chip->setValue(settingValueText(snapshot->request.settings, entry.settings.front()));
         costs_->setValue(costsText(snapshot->request));
     }
-    if (several) {
-        const auto [rank, stage] = graphPlace(snapshot->source.entries[snapshot->source.chosen]);
-        graph_->setCaption(rank);
-        graph_->setValue(stage + QStringLiteral(" ▾"));
-    }
-    graph_->setVisible(several);
-    subtitle_->setVisible(open);
+    fitGraphChip();
     for (const SettingChip& entry : chips_)
         entry.chip->setVisible(open);
     costs_->setVisible(open);
     export_->setVisible(open);
     title_->setFullText(title);
+}
+
+/// Rank and stage take room: in narrow windows the size of the graph gives way, then the stage.
+void HeaderBar::fitGraphChip() {
+    const bool several = snapshot_ && snapshot_->source.entries.size() > 1;
+    subtitle_->setVisible(snapshot_ && (!several || width() >= kSubtitleWidth));
+    graph_->setVisible(several);
+    if (!several)
+        return;
+    const auto [rank, stage] = graphPlace(snapshot_->source.entries[snapshot_->source.chosen]);
+    const bool wide = width() >= kStageWidth;
+    graph_->setCaption(wide ? rank : QString());
+    graph_->setValue((wide ? stage : rank) + QStringLiteral(" ▾"));
+    graph_->setAccessibleName(tr("%1, %2").arg(rank, stage));
+    graph_->setToolTip(tr("%1, %2\nPick another rank or stage (Ctrl+G)").arg(rank, stage));
+}
+
+void HeaderBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fitGraphChip();
 }
 
 void HeaderBar::paintEvent(QPaintEvent*) {

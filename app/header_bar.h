@@ -31,6 +31,7 @@ signals:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     struct SettingChip {
@@ -40,6 +41,7 @@ private:
     };
     void addSettingChip(const QString& id, const QString& caption, std::vector<Setting> settings);
     QWidget* openPopup(const SettingChip& entry);
+    void fitGraphChip();
 
     SnapshotPtr snapshot_;
     ElidedLabel* title_;

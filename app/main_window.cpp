@@ -367,6 +367,7 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
 void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
     help_->setGeometry(rect());
+    picker_->updateGeometry();
     palette_->hide();
 }
 

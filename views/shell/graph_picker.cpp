@@ -25,7 +25,7 @@ namespace gs {
 namespace {
 
 /// Widths of GraphListModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {230, 80, 220, 76, 76, 88, 88, 0, 280};
+const std::vector<int> kWidths = {230, 80, 220, 76, 76, 88, 88, 0, 236};
 const std::vector<int> kShown = {GraphListModel::Stage, GraphListModel::CompileId,   GraphListModel::Level,
                                  GraphListModel::Nodes, GraphListModel::Collectives, GraphListModel::Gathers,
                                  GraphListModel::Note,  GraphListModel::Where};
@@ -34,6 +34,10 @@ constexpr int kRankTableWidth = 200;
 /// Rows in view: enough to choose from, and the panels below stay in sight.
 constexpr int kLeastRows = 4;
 constexpr int kMostRows = 9;
+/// A window gets one more row with each of these beyond what the panels want for themselves.
+constexpr int kPanelsHeight = 520;
+constexpr int kHeightPerRow = 40;
+constexpr int kHintWidth = 1100;
 constexpr int kChrome = 74; ///< heights of the two header lines and the margins
 
 QString rankText(int32_t rank) {
@@ -96,8 +100,8 @@ QWidget* GraphPicker::makeHeader() {
     auto* bar = new QWidget(this);
     title_ = new QLabel(bar);
     title_->setProperty("role", "panelTitle");
-    auto* hint = new QLabel(tr("Click a graph to look at it, Enter to be done"), bar);
-    hint->setProperty("role", "caption");
+    hint_ = new QLabel(tr("Click a graph to look at it, Enter to be done"), bar);
+    hint_->setProperty("role", "caption");
     filter_field_ = new FilterField(this);
     filter_field_->setFixedWidth(180);
     connect(filter_field_, &FilterField::filterChanged, this, [this](const QString& text) {
@@ -125,7 +129,8 @@ QWidget* GraphPicker::makeHeader() {
     row->setContentsMargins(10, 6, 6, 6);
     row->setSpacing(10);
     row->addWidget(title_);
-    row->addWidget(hint, 1);
+    row->addWidget(hint_);
+    row->addStretch(1);
     row->addWidget(compare_);
     row->addWidget(filter_field_);
     row->addWidget(open_);
@@ -220,6 +225,7 @@ bool GraphPicker::selectGraph(int graph) {
         if (graphAt(filter_->index(row, 0)) == graph) {
             table_->doItemsLayout(); // else the scroll bar knows the old rows only
             table_->showRow(row);
+            table_->scrollToTop(); // faults lie there
             table_->scrollTo(filter_->index(row, 0));
             return true;
         }
@@ -259,9 +265,20 @@ void GraphPicker::updateButtons() {
 }
 
 QSize GraphPicker::sizeHint() const {
+    const int room = std::clamp((window()->height() - kPanelsHeight) / kHeightPerRow, kLeastRows, kMostRows);
     const auto most = std::max(static_cast<int>(model_->ranks().size()), filter_->rowCount());
     return {900, kChrome + (remarks_->isHidden() ? 0 : remarks_->sizeHint().height()) +
-                     std::clamp(most, kLeastRows, kMostRows) * CellDelegate::kRowHeight};
+                     std::clamp(most, kLeastRows, room) * CellDelegate::kRowHeight};
+}
+
+void GraphPicker::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    selectGraph(current()); // what is in view depends on the size
+}
+
+void GraphPicker::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    hint_->setVisible(width() >= kHintWidth);
 }
 
 void GraphPicker::keyPressEvent(QKeyEvent* event) {

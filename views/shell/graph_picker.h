@@ -49,6 +49,8 @@ signals:
 protected:
     void keyPressEvent(QKeyEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
@@ -69,6 +71,7 @@ private:
     DataTable* ranks_table_;
     DataTable* table_;
     QLabel* title_;
+    QLabel* hint_;
     QLabel* remarks_;
     FilterField* filter_field_;
     QCheckBox* compare_;
