@@ -359,6 +359,8 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
         updatePage();
     } else if (!banner_->isHidden()) {
         banner_->hide();
+    } else if (picker_->isVisible()) {
+        closePicker();
     } else if (busy()) {
         cancelJobs();
     }

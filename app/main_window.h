@@ -123,6 +123,7 @@ private:
     void closePicker();
     void forgetListing();
     int shownGraph(const GraphListing& listing) const;
+    bool isListed(const AnalysisRequest* request) const;
     void pick(int graph);
     void compareRanks(bool on);
 
@@ -141,6 +142,7 @@ private:
     Document document_;
     GraphLister lister_;
     std::optional<AnalysisRequest> to_open_; ///< once its graphs are listed
+    AnalysisRequest listed_for_;             ///< what the list was made for: costs and settings of a pick
     HeaderBar* header_ = nullptr;
     LoadingPanel* loading_strip_ = nullptr;
     Banner* banner_ = nullptr;

@@ -70,6 +70,7 @@ void MainWindow::listed(const GraphListingPtr& listing) {
     const bool opens = to_open_.has_value();
     if (opens) {
         AnalysisRequest request = *std::exchange(to_open_, std::nullopt);
+        listed_for_ = request;
         if (graphs.size() > 1)
             setChoice(request, graphs, listing->list.preferred);
         document_.open(std::move(request));
@@ -109,7 +110,6 @@ void MainWindow::showPicker() {
 
 void MainWindow::revealPicker() {
     want_samples_ = false;
-    const SnapshotPtr snapshot = document_.snapshot();
     const AnalysisRequest* request = document_.opening();
     picker_->setShown(shownGraph(*picker_->listing()));
     picker_->setComparing(!(request ? *request : document_.request()).rank_files.empty());
@@ -139,17 +139,17 @@ int MainWindow::shownGraph(const GraphListing& listing) const {
     return static_cast<int>(snapshot->source.chosen);
 }
 
+bool MainWindow::isListed(const AnalysisRequest* request) const {
+    return request && picker_->listing() && request->graph_file == picker_->listing()->path;
+}
+
 /// Another graph of what is open is a change that can be undone: costs and settings stay, changes by hand are
-/// of the old graph. Of what is not open yet, or could not be opened, it is an opening.
+/// of the old graph. Of what is not open yet, was cancelled or could not be opened, it is an opening.
 void MainWindow::pick(int graph) {
-    const GraphListing& listing = *picker_->listing();
-    const auto of = [&](const AnalysisRequest* request) {
-        return request && request->graph_file == listing.path;
-    };
-    const std::vector<GraphEntry>& graphs = listing.list.graphs;
+    const std::vector<GraphEntry>& graphs = picker_->listing()->list.graphs;
     const auto index = static_cast<size_t>(graph);
-    const AnalysisRequest* other = document_.opening() ? document_.opening() : document_.failedOpening();
-    if (!other && document_.snapshot() && of(&document_.request())) {
+    const AnalysisRequest* opening = document_.opening();
+    if (!opening && document_.snapshot() && isListed(&document_.request())) {
         AnalysisRequest request = document_.request();
         setChoice(request, graphs, index);
         if (sameRequest(request, document_.request()))
@@ -158,11 +158,9 @@ void MainWindow::pick(int graph) {
         document_.setRequest(request, tr("Open %1").arg(graphTitle(graphs[index])));
         return;
     }
-    if (!of(other))
-        return;
-    AnalysisRequest request = *other;
+    AnalysisRequest request = isListed(opening) ? *opening : listed_for_;
     setChoice(request, graphs, index);
-    if (document_.opening() && sameRequest(request, *other))
+    if (opening && sameRequest(request, *opening))
         return;
     document_.open(std::move(request));
     showBusy();
@@ -170,15 +168,14 @@ void MainWindow::pick(int graph) {
 
 /// The folder itself stands for its other ranks.
 void MainWindow::compareRanks(bool on) {
-    const QString path = toQString(picker_->listing()->path);
-    if (const AnalysisRequest* opening = document_.opening()) {
+    const std::string& path = picker_->listing()->path;
+    listed_for_.rank_files = on ? std::vector{path} : std::vector<std::string>();
+    if (const AnalysisRequest* opening = document_.opening(); isListed(opening)) {
         AnalysisRequest request = *opening;
-        request.rank_files.clear();
-        if (on)
-            request.rank_files.push_back(path.toStdString());
+        request.rank_files = listed_for_.rank_files;
         document_.open(std::move(request));
-    } else {
-        document_.addRankFiles(on ? QStringList(path) : QStringList());
+    } else if (document_.snapshot() && isListed(&document_.request())) {
+        document_.addRankFiles(on ? QStringList(toQString(path)) : QStringList());
     }
     if (on)
         workspace_->show(QStringLiteral("ranks"));

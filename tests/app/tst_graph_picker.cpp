@@ -5,6 +5,7 @@
 #include "app/header_chip.h"
 #include "app/main_window.h"
 #include "app/message_page.h"
+#include "drop_files.h"
 #include "fake_analysis.h"
 #include "trace_logs.h"
 #include "views/docks/data_table.h"
@@ -18,17 +19,13 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QLabel>
-#include <QMimeData>
 #include <QPushButton>
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
 
 using namespace gs;
-using gs::test::kStages;
-using gs::test::logName;
-using gs::test::logText;
-using gs::test::stageText;
+using namespace gs::test;
 
 class TestGraphPicker : public QObject {
     Q_OBJECT
@@ -48,6 +45,7 @@ private slots:
     void filterLeavesNone();
     void cancelWhileListing();
     void closeWhileListing();
+    void pickAfterCancelOrFailure();
     void pickIsUndone();
     void headerOpensThePicker();
     void recentFilesKnowTheChoice();
@@ -65,7 +63,6 @@ private:
     void click(QWidget* widget, const QPoint& at);
     void clickRow(DataTable* table, int row);
     static QString cell(const DataTable* table, int row, int column);
-    static int rowOf(const DataTable* table, const QString& stage);
 
     std::unique_ptr<test::WarningGuard> warnings_;
     std::unique_ptr<QTemporaryDir> folder_;
@@ -127,13 +124,7 @@ QString TestGraphPicker::traceFolder(int ranks, int compilations) {
 }
 
 void TestGraphPicker::drop(MainWindow& window, const QString& path) {
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(path)});
-    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(&window, &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent event(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(&window, &event);
+    QVERIFY(test::dropFiles(window, {path}));
     ++clicks_;
 }
 
@@ -152,13 +143,6 @@ QString TestGraphPicker::cell(const DataTable* table, int row, int column) {
     return table->model()->index(row, column).data().toString();
 }
 
-int TestGraphPicker::rowOf(const DataTable* table, const QString& stage) {
-    for (int row = 0; row < table->model()->rowCount(); ++row)
-        if (cell(table, row, GraphListModel::Stage) == stage)
-            return row;
-    return -1;
-}
-
 void TestGraphPicker::threeClicksToTheDecisions() {
     const auto window = make();
     drop(*window, traceFolder());
@@ -168,8 +152,8 @@ void TestGraphPicker::threeClicksToTheDecisions() {
     QCOMPARE(cell(picker.rankTable(), 1, 0), QStringLiteral("rank 1"));
     QCOMPARE(picker.graphTable()->model()->rowCount(), 3);
     clickRow(picker.rankTable(), 1);
-    const int row = rowOf(picker.graphTable(), QStringLiteral("aot_forward_graph"));
-    QCOMPARE(row, 1);
+    const int row = 1;
+    QCOMPARE(cell(picker.graphTable(), row, GraphListModel::Stage), QStringLiteral("aot_forward_graph"));
     QCOMPARE(cell(picker.graphTable(), row, GraphListModel::CompileId), QStringLiteral("0/0"));
     QCOMPARE(cell(picker.graphTable(), row, GraphListModel::Nodes), QStringLiteral("14"));
     QCOMPARE(cell(picker.graphTable(), row, GraphListModel::Gathers), QStringLiteral("3"));
@@ -367,6 +351,32 @@ void TestGraphPicker::closeWhileListing() {
     QVERIFY2(timer.elapsed() < 2000, qPrintable(QString::number(timer.elapsed())));
 }
 
+void TestGraphPicker::pickAfterCancelOrFailure() {
+    const auto core = std::make_shared<test::FakeCore>();
+    core->delay_ms = 10'000;
+    MainWindow window(test::fakeAnalyse(core), test::fakeViews());
+    window.show();
+    drop(window, traceFolder());
+    QTRY_VERIFY(window.picker().isVisible());
+    QTRY_COMPARE(core->running.load(), 1);
+    window.action(QStringLiteral("cancel"))->trigger();
+    QVERIFY(!window.busy());
+    QCOMPARE(window.page(), MainWindow::Page::Message);
+    core->delay_ms = 0;
+    core->fail = true;
+    clickRow(window.picker().graphTable(), 1);
+    QTRY_VERIFY(window.document().failedOpening());
+    QVERIFY(window.picker().isVisible());
+    core->fail = false;
+    clickRow(window.picker().graphTable(), 0);
+    QTRY_COMPARE(window.page(), MainWindow::Page::Panels);
+    QCOMPARE(window.document().snapshot()->request.stage, std::string("dynamo_output_graph"));
+    // What failed beside it since is no hindrance.
+    window.openRecent({write(QStringLiteral("bad.json"), "{}"), {}, {}});
+    QTRY_VERIFY(window.document().failedOpening());
+    QVERIFY(!window.picker().isVisible());
+}
+
 void TestGraphPicker::pickIsUndone() {
     const auto window = dropped();
     window->document().addEdit({Edit::Kind::Forbid, "ag_2", {}, {}});
@@ -469,6 +479,10 @@ void TestGraphPicker::escapeAndSamplesClose() {
     QTest::keyClick(window->picker().graphTable(), Qt::Key_Escape);
     QVERIFY(!window->picker().isVisible());
     QVERIFY(window->document().snapshot());
+    window->showPicker();
+    QVERIFY(window->picker().isVisible());
+    QTest::keyClick(window.get(), Qt::Key_Escape);
+    QVERIFY(!window->picker().isVisible());
     window->showPicker();
     QVERIFY(window->picker().isVisible());
     window->showSamples();
