@@ -87,8 +87,10 @@ std::string nsysExport(bool text_names) {
     return sql;
 }
 
-Result<AnalysisPtr> analyse(const std::string& graph, std::vector<std::string> costs) {
+Result<AnalysisPtr> analyse(const std::string& graph, std::vector<std::string> costs,
+                            const char* fused_regions = "false") {
     AnalysisRequest request;
+    static_cast<void>(request.settings.set(Setting::FusedRegions, fused_regions));
     request.graph_file = graph;
     request.cost_files = std::move(costs);
     return Analyser().analyse(request, {});
@@ -98,6 +100,42 @@ Result<AnalysisPtr> analyse(const std::string& graph, std::vector<std::string> c
 
 class TestCostFormats : public QObject {
     Q_OBJECT
+
+private:
+    /// Nodes that were compared.
+    size_t roundTripOf(const char* name, const std::string& graph, const char* fused) {
+        const auto written = analyse(graph, {}, fused);
+        const std::string path = temporary("round.log");
+        if (written)
+            std::ofstream(path) << findExporter("magi-log")->write(*written.value()).value();
+        const auto read = analyse(graph, {path}, fused);
+        std::filesystem::remove(path);
+        compareTables(name, written, read, std::string(fused) == "true");
+        return written ? written.value()->after.graph->size() : 0;
+    }
+
+    static void compareTables(const char* name, const Result<AnalysisPtr>& written,
+                              const Result<AnalysisPtr>& read, bool fused) {
+        QVERIFY2(written.ok(), written.ok() ? "" : written.error().message.c_str());
+        QVERIFY2(read.ok(), read.ok() ? "" : read.error().message.c_str());
+        const CostTable& first = *written.value()->after.costs;
+        const CostTable& second = *read.value()->after.costs;
+        int64_t difference = 0, priced = 0;
+        for (NodeId id = 0; id < written.value()->after.graph->size(); ++id) {
+            const CostEntry* entry = first.entry(id);
+            if (!entry || entry->provenance == Provenance::Missing)
+                continue;
+            ++priced;
+            QVERIFY(second.entry(id));
+            QVERIFY2(
+                fused || second.ns(id) == first.ns(id),
+                fmt::format("{}: {} is {} ns, was {} ns", name, entry->label, second.ns(id), first.ns(id))
+                    .c_str());
+            QCOMPARE(second.entry(id)->provenance, Provenance::Imported);
+            difference += second.ns(id) - first.ns(id);
+        }
+        QVERIFY2(std::abs(difference) <= priced / 2, qPrintable(QString::number(difference)));
+    }
 
 private slots:
     void collectiveTable() {
@@ -205,7 +243,8 @@ private slots:
         QCOMPARE(loaded.diagnostics.all().size(), size_t(3));
     }
 
-    /// What the exporter writes reads back as equal costs, node for node.
+    /// What the exporter writes reads back as equal costs, node for node. Nodes of fused regions cost
+    /// different times under one key: the table has their mean, so that the sum over the program stays.
     void roundTrip() {
         size_t graphs = 0;
         size_t nodes = 0;
@@ -214,26 +253,11 @@ private slots:
             const auto graph = test::corpusPath(fmt::format("graphs/{}.json", name));
             if (!graph)
                 continue;
-            const auto written = analyse(*graph, {});
-            QVERIFY2(written.ok(), written.ok() ? "" : written.error().message.c_str());
-            const std::string path = temporary("round.log");
-            std::ofstream(path) << findExporter("magi-log")->write(*written.value()).value();
-            const auto read = analyse(*graph, {path});
-            std::filesystem::remove(path);
-            QVERIFY2(read.ok(), read.ok() ? "" : read.error().message.c_str());
             ++graphs;
-            const CostTable& first = *written.value()->after.costs;
-            const CostTable& second = *read.value()->after.costs;
-            for (NodeId id = 0; id < written.value()->after.graph->size(); ++id) {
-                const CostEntry* entry = first.entry(id);
-                if (!entry || entry->provenance == Provenance::Missing)
-                    continue;
-                ++nodes;
-                QVERIFY2(
-                    second.entry(id) && second.ns(id) == first.ns(id),
-                    fmt::format("{}: {} is {} ns, was {} ns", name, entry->label, second.ns(id), first.ns(id))
-                        .c_str());
-                QCOMPARE(second.entry(id)->provenance, Provenance::Imported);
+            for (const char* fused : {"false", "true"}) {
+                nodes += roundTripOf(name, *graph, fused);
+                if (QTest::currentTestFailed())
+                    return;
             }
         }
         std::printf("ESTLINE round trip: %zu graphs, %zu nodes\n", graphs, nodes);
