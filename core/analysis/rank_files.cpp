@@ -90,12 +90,30 @@ void readArtifacts(const std::vector<Companion>& companions, bool several_ranks,
     }
 }
 
-/// One file or folder: the programs of its ranks.
-Result<std::vector<RankProgram>> readFile(const std::string& path, Diagnostics& diagnostics,
-                                          const JobContext& job) {
+/// Timeouts that NCCL's watchdog wrote into a file.
+std::vector<WatchdogTimeout> timeoutsOf(const std::string& path) {
+    Diagnostics ignored;
+    const Result<InputText> text = readInput(path, ignored);
+    return text ? watchdogTimeouts(text->text) : std::vector<WatchdogTimeout>();
+}
+
+/// One file or folder: the programs of its ranks, none for a log of the watchdog only.
+Result<std::vector<RankProgram>> readFile(const std::string& path, std::vector<WatchdogTimeout>& timeouts,
+                                          Diagnostics& diagnostics, const JobContext& job) {
     Result<ImportedGraph> first = importGraph(path, -1, -1, diagnostics, job);
+    if (!first && first.error().code == "not-a-graph") {
+        timeouts = timeoutsOf(path);
+        if (!timeouts.empty())
+            return std::vector<RankProgram>();
+    }
     if (!first)
         return first.error();
+    for (const Companion& item : first->companions) {
+        if (item.kind != Companion::Kind::Timeouts)
+            continue;
+        std::vector<WatchdogTimeout> found = timeoutsOf(item.file);
+        std::move(found.begin(), found.end(), std::back_inserter(timeouts));
+    }
     const std::vector<size_t> chosen = graphsThatRun(first->entries);
     std::set<int32_t> stated;
     for (const size_t index : chosen)
@@ -125,6 +143,17 @@ Result<std::vector<RankProgram>> readFile(const std::string& path, Diagnostics& 
     for (RankProgram& program : out)
         readArtifacts(first->companions, out.size() > 1, program);
     return out;
+}
+
+/// Timeouts go to the rank that reports them; of ranks without a graph here, to the first rank.
+void placeTimeouts(std::vector<WatchdogTimeout> timeouts, std::vector<RankProgram>& programs) {
+    for (WatchdogTimeout& timeout : timeouts) {
+        const auto of = std::find_if(programs.begin(), programs.end(), [&](const RankProgram& program) {
+            return program.rank == timeout.rank;
+        });
+        if (!programs.empty())
+            (of == programs.end() ? programs.front() : *of).timeouts.push_back(std::move(timeout));
+    }
 }
 
 /// Graphs as they ran, where that is known for all of them.
@@ -203,13 +232,16 @@ std::vector<size_t> graphsThatRun(const std::vector<GraphEntry>& entries) {
 Result<std::vector<RankProgram>> readRanks(const std::vector<std::string>& files, Diagnostics& diagnostics,
                                            const JobContext& job) {
     std::vector<RankProgram> all;
+    std::vector<WatchdogTimeout> timeouts;
     std::set<int32_t> stated;
     for (const std::string& file : files) {
         if (job.cancelled())
             return Error{"cancelled", "reading the ranks was cancelled", {}, ""};
-        Result<std::vector<RankProgram>> read = readFile(file, diagnostics, job);
+        std::vector<WatchdogTimeout> hung;
+        Result<std::vector<RankProgram>> read = readFile(file, hung, diagnostics, job);
         if (!read)
             return read.error();
+        std::move(hung.begin(), hung.end(), std::back_inserter(timeouts));
         for (RankProgram& program : read.value()) {
             stated.insert(program.rank);
             all.push_back(std::move(program));
@@ -231,6 +263,7 @@ Result<std::vector<RankProgram>> readRanks(const std::vector<std::string>& files
         putInOrder(program);
     std::stable_sort(programs.begin(), programs.end(),
                      [](const RankProgram& a, const RankProgram& b) { return a.rank < b.rank; });
+    placeTimeouts(std::move(timeouts), programs);
     nameThem(programs);
     return programs;
 }
