@@ -15,6 +15,8 @@ class TstImport : public QObject {
 private slots:
     void neighboursAreNamed_data();
     void neighboursAreNamed();
+    void case08ListOfOperators();
+    void case33DebugModeLog();
     void choosing();
     void faults();
     void cutAnywhere_data();
@@ -81,6 +83,34 @@ void TstImport::neighboursAreNamed() {
     QVERIFY(!opened.result.error().hint.empty());
     const bool costs = what.contains("Kineto") || what.contains("estimate") || what.contains("cost file");
     QVERIFY(!costs || opened.result.error().hint.find("--costs") != std::string::npos);
+}
+
+namespace {
+
+/// The text is refused for what it is, not opened as a graph with nothing in it.
+void checkRefused(const char* relative, const char* what) {
+    const auto path = casePath(relative);
+    if (!path)
+        return;
+    Diagnostics diagnostics;
+    QVERIFY(!listGraphs(*path, diagnostics).ok());
+    const Opened opened = open(*path);
+    QVERIFY(!opened.result.ok());
+    const Error& error = opened.result.error();
+    QCOMPARE(error.code, std::string("not-a-graph"));
+    QVERIFY2(error.message.find(what) != std::string::npos &&
+                 error.message.find("not an FX graph") != std::string::npos,
+             error.message.c_str());
+}
+
+} // namespace
+
+void TstImport::case08ListOfOperators() {
+    checkRefused("08-op-list-no-graph/input.txt", "a list of operators");
+}
+
+void TstImport::case33DebugModeLog() {
+    checkRefused("33-debugmode-trace-2d-mesh/input.txt", "a trace of DebugMode");
 }
 
 void TstImport::choosing() {
