@@ -1,6 +1,7 @@
 #include "import/fx_code_reader.h"
 
 #include "import/call_text.h"
+#include "import/fx_inline.h"
 #include "import/fx_scan.h"
 #include "import/shape_inference.h"
 
@@ -304,6 +305,7 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
         readHead(line);
         subgraphs_ = readSubgraphs(input_, entry_, stream_ == LineReader::kPayloadStream);
         collectStatements(job);
+        inlined_ = inlineSubgraphs(statements_, subgraphs_, scratch_);
         applyLoadArgs();
         if (job.cancelled())
             return Error{"cancelled", "cancelled", {}, ""};
@@ -405,6 +407,15 @@ void FxCodeReader::addClosingDiagnostics() {
              fmt::format("this is a part of a graph{}; {} names that it does not define are shown as inputs",
                          commented_ ? ", in comments" : "", undefined_.size()),
              "open the whole graph to see what comes before and after"});
+    if (inlined_ > 0)
+        builder_.diagnostics().add(
+            {Severity::Info,
+             "inlined-subgraphs",
+             start,
+             {},
+             fmt::format("{} {} of nested graphs with collectives {} replaced by their nodes", inlined_,
+                         inlined_ == 1 ? "call" : "calls", inlined_ == 1 ? "was" : "were"),
+             "nodes of a nested graph are named call__node"});
     if (sorted_)
         builder_.diagnostics().add({Severity::Warning,
                                     "reordered",
