@@ -68,9 +68,8 @@ void TstTruncation::everyCase() {
     for (int round = 0; round < 200; ++round) {
         const size_t length = 1 + random() % text.size();
         const Opened opened = openText(text.substr(0, length));
-        const size_t lines =
-            1 + static_cast<size_t>(
-                    std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length), '\n'));
+        const size_t lines = 1 + static_cast<size_t>(std::count(
+                                     text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length), '\n'));
         QVERIFY2(saysWhere(opened, lines), std::to_string(length).c_str());
         if (opened.result.ok()) {
             QVERIFY(!findBrokenEdge(opened.graph(), identityOrder(opened.graph())).has_value());
