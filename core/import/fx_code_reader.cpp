@@ -18,40 +18,35 @@ constexpr size_t kMaxJoinedLines = 5000; ///< a statement over more lines is a d
 /// Brackets stay open or the line ends in a backslash: the statement goes on in the next line. `depth` and
 /// `quote` carry over.
 bool continues(std::string_view text) {
-    static constexpr auto kTold = [] { // the characters that matter
-        std::array<bool, 256> table{};
-        for (const char c : {'"', '\'', '(', '[', '{', ')', ']', '}', '#'})
-            table[static_cast<size_t>(c)] = true;
+    enum : int8_t { kOther, kOpen, kClose, kQuote, kHash };
+    static constexpr auto kClass = [] {
+        std::array<int8_t, 256> table{};
+        for (const char c : {'(', '[', '{'})
+            table[static_cast<size_t>(c)] = kOpen;
+        for (const char c : {')', ']', '}'})
+            table[static_cast<size_t>(c)] = kClose;
+        for (const char c : {'"', '\''})
+            table[static_cast<size_t>(c)] = kQuote;
+        table['#'] = kHash;
         return table;
     }();
     int depth = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-        if (!kTold[static_cast<unsigned char>(text[i])])
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    for (const char* at = begin; at < end; ++at) {
+        const int8_t found = kClass[static_cast<unsigned char>(*at)];
+        if (found == kOther)
             continue;
-        switch (text[i]) {
-        case '"':
-        case '\'': {
-            const char quote = text[i];
-            for (++i; i < text.size() && text[i] != quote; ++i)
-                i += text[i] == '\\' ? 1 : 0;
-            break;
-        }
-        case '(':
-        case '[':
-        case '{':
+        if (found == kOpen) {
             ++depth;
-            break;
-        case ')':
-        case ']':
-        case '}':
+        } else if (found == kClose) {
             --depth;
-            break;
-        case '#':
-            if (i == 0 || text[i - 1] == ' ')
-                i = std::min(text.find('\n', i), text.size());
-            break;
-        default:
-            break;
+        } else if (found == kQuote) {
+            const char quote = *at;
+            for (++at; at < end && *at != quote; ++at)
+                at += *at == '\\' ? 1 : 0;
+        } else if (at == begin || at[-1] == ' ') { // a comment
+            at = std::find(at, end, '\n');
         }
     }
     return depth > 0 || (!text.empty() && text.back() == '\\');
