@@ -68,6 +68,33 @@ void TstImport::neighboursAreNamed_data() {
     own("binary", QByteArray("abc\0def", 7), "binary file");
     own("blank", "  \n\n", "white space");
     own("costs.json", "{\"format\":\"gatherscope.costs\",\"version\":1}", "cost file");
+    // the neighbours of the cases, for checkouts without them
+    own("et.json",
+        "{\"schema\": \"1.1.0-chakra.0.0.4\", \"pid\": 1, \"nodes\": [{\"id\": 1, \"name\": "
+        "\"nccl:all_gather\", \"ctrl_deps\": 0}]}",
+        "Chakra or PyTorch execution trace");
+    own("chakra.json", "{\"workload_graph\": [{\"Id\": 0, \"Name\": \"COMP_NODE\", \"NodeType\": 4}]}",
+        "Chakra or PyTorch execution trace");
+    own("plugin.json",
+        "[\n{\"name\": \"AllReduce\", \"cat\": \"COLL\", \"ph\": \"b\", \"args\": {\"Datatype\": "
+        "ncclFloat32}},\n",
+        "NCCL's example profiler plugin");
+    own("debug_mode.txt",
+        "  torch.mm(dt: f32[8, 8]| S(0), dt: f32[8, 32]| S(0))\n    redistribute_input(1, S(0) -> R)\n"
+        "      _c10d_functional::all_gather_into_tensor(t: f32[1, 32], 8, 0)\n",
+        "DebugMode");
+    own("operators.txt",
+        "torch.ops._c10d_functional.all_gather_into_tensor.default\ntorch.ops.aten.mm.default\n"
+        "torch.ops.fsdp.copy_.default\n",
+        "list of operators");
+    own("watchdog.log",
+        "[rank7]:[E901 05:20:03.1 ProcessGroupNCCL.cpp:632] [Rank 7] Watchdog caught collective operation "
+        "timeout: "
+        "WorkNCCL(SeqNum=3, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 1 ms\n",
+        "NCCL's watchdog");
+    own("kernels.md", "It ran ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>) twice.\n",
+        "report or list of kernels");
+    own("page.html", "<!DOCTYPE html><html><body>Nothing.</body></html>\n", "web page");
     own("words.txt", "def forward is mentioned here\nbut no graph\n", "plain text");
     own("table.txt", "opcode       name    target    args    kwargs\n-----------  ------\n", "print_tabular");
 }
