@@ -22,6 +22,7 @@ private slots:
     void cutAnywhere_data();
     void cutAnywhere();
     void damagedTexts();
+    void listsThatNeverClose();
     void largeTextIsReadWhole();
 };
 
@@ -278,6 +279,28 @@ void TstImport::damagedTexts() {
         }
         const Opened opened = openText(text);
         QVERIFY(opened.result.ok() ? opened.graph().size() > 0 : !opened.result.error().message.empty());
+    }
+}
+
+/// Each line of a list that is never closed is looked at once: found by a fuzzer as a time-out.
+void TstImport::listsThatNeverClose() {
+    const std::string line = "    \"s\", # [0, 1,\n";
+    for (const std::string& head :
+         {std::string("def forward(self,\n"),
+          std::string("def forward(self, x):\n    y = torch.ops.aten.cat.default([\n"),
+          std::string("op0: ExternKernelSchedulerNode(_CollectiveKernel)\nop0.writes = \n    [ 0\n"),
+          std::string("op0: ExternKernelSchedulerNode(_CollectiveKernel)\nop0.outputs = [\n    buf0: X\n    "
+                      "buf0.users = [\n")}) {
+        std::string text = head;
+        while (text.size() < 2'000'000)
+            text += line;
+        const std::clock_t start = std::clock();
+        const Opened opened = openText(text);
+        const double took_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+        QVERIFY(opened.result.ok() || !opened.result.error().message.empty());
+        QVERIFY2(
+            took_s < 5,
+            qPrintable(QString("%1 s: %2").arg(took_s).arg(QString::fromStdString(head)))); // was minutes
     }
 }
 
