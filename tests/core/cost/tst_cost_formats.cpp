@@ -177,7 +177,8 @@ private slots:
         for (const auto& [name, group, ns] : {std::tuple("input_colls8_8.table", "0", int64_t{239700}),
                                               std::tuple("input_colls8_8.table", "1", int64_t{49500}),
                                               std::tuple("input_colls16_8.table", "0", int64_t{-1}),
-                                              std::tuple("input_colls32_8.table", "0", int64_t{-1})}) {
+                                              std::tuple("input_colls32_8.table", "0", int64_t{-1}),
+                                              std::tuple("input_colls64_1.table", "0", int64_t{-1})}) {
             const auto path = test::casePath(std::string("19-comm-estimate-tables/") + name);
             if (!path)
                 return;
@@ -262,6 +263,34 @@ private slots:
         }
         std::printf("ESTLINE round trip: %zu graphs, %zu nodes\n", graphs, nodes);
         QVERIFY(graphs > 0 && nodes > 0);
+    }
+
+    /// What the document of case 56 names is what the reader looks for: tables, ids of strings, packed
+    /// process ids.
+    void case56SchemaOfTheDocument() {
+        const GraphPtr graph = CostGraph::make();
+        std::string sql = nsysExport(false);
+        for (const char* column : {"demangledName", "shortName"}) {
+            const size_t at = sql.find("demangledName");
+            if (std::string(column) == "shortName")
+                sql.replace(at, std::string("demangledName").size(), column);
+            const Database database("document.sqlite", sql);
+            const LoadedCosts loaded(database.path);
+            QVERIFY2(loaded.ok(), loaded.errorCode().c_str());
+            QCOMPARE(loaded.of(*graph, "mm0")->ns, int64_t{1200});
+        }
+        const auto path = test::casePath("56-nsys-schema-doc/input.md");
+        if (!path)
+            return;
+        const std::string document = test::readAll(*path);
+        for (const char* name : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS",
+                                 "StringIds", "demangledName", "shortName", "correlationId", "globalTid",
+                                 "globalPid / 0x1000000", "eventType", "nameId"})
+            QVERIFY2(contains(document, name), name);
+        const LoadedCosts notes(*path); // the document itself is no database
+        QCOMPARE(notes.errorCode(), std::string("not-a-cost-file"));
+        QVERIFY2(contains(notes.model.error().message, "Nsight Systems"),
+                 notes.model.error().message.c_str());
     }
 
     void nsys() {
