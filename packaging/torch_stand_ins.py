@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""packaging/torch-stand-ins SITE_PACKAGES: makes a CUDA wheel of torch load where no CUDA library is installed.
+"""PYTHON packaging/torch_stand_ins.py: makes the torch of PYTHON's environment load where no CUDA library is installed.
 
-PyPI has no CPU wheel of torch for Linux on x86-64. Its CUDA wheel asks for a dozen libraries at load time (4 GB
-installed) of which a program that stays on the CPU calls none. This writes an empty library for each that is missing;
-every function in them returns an error code, as on a machine without a device. For tests only.
+Its wheel asks for a dozen of NVIDIA's libraries at load time, of which a program that stays on the CPU needs none. This
+writes a library for each that is missing; every function in it returns an error code, as on a machine without a device.
+For tests only.
 """
 import collections
 import pathlib
 import re
 import subprocess
-import sys
+import sysconfig
 import tempfile
 
 NO_DEVICE = 100  # cudaErrorNoDevice, CUDA_ERROR_NO_DEVICE
@@ -79,7 +79,7 @@ def write(folder, soname, groups):
 
 
 def main():
-    site = pathlib.Path(sys.argv[1])
+    site = pathlib.Path(sysconfig.get_paths()["purelib"])
     files = libraries(site)
     sonames = missing_sonames(files)
     symbols = symbols_by_library(files, sonames)
@@ -88,7 +88,7 @@ def main():
         if soname == min(sonames):
             groups[""] = symbols["", ""]
         write(site / "torch" / "lib", soname, groups)
-    print(f"torch-stand-ins: {len(sonames)} libraries, {sum(map(len, symbols.values()))} functions")
+    print(f"torch_stand_ins: {len(sonames)} libraries, {sum(map(len, symbols.values()))} functions")
 
 
 if __name__ == "__main__":
