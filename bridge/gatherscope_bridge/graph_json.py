@@ -21,6 +21,7 @@ _REDUCTIONS = frozenset((
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "cumprod", "cumsum", "logsumexp", "max", "mean",
     "min", "norm", "prod", "std", "std_mean", "sum", "var", "var_mean", "_log_softmax", "_softmax", "native_layer_norm"))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_MODULES = re.compile(r"\._modules\['([^']+)'\]")
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in [^\n]*\n\s*([^\n]*)')
 # What other passes leave on nodes, copied as it is where it is plain (FORMAT.md, "meta").
 _PLAIN_META = ("seq_nr", "partitioner_tag", "autograd_backward", "custom", "ac_graph_id", "is_gradient_acc", "comm_type",
@@ -120,8 +121,9 @@ def target_name(node: torch.fx.Node) -> str:
         return str(target)
     if isinstance(target, torch._ops.HigherOrderOperator):
         return f"higher_order.{target.name()}"
-    name = getattr(target, "__qualname__", getattr(target, "__name__", None)) or plain_repr(target)
-    name = name.rsplit("<locals>.", 1)[-1]
+    name = getattr(target, "__qualname__", "").rsplit("<locals>.", 1)[-1]
+    given = getattr(target, "__name__", None) or plain_repr(target)
+    name = name if name.rsplit(".", 1)[-1] == given else given  # dynamo names its closures: prim_redistribute
     module = getattr(target, "__module__", None) or "torch"
     return f"{ {'_operator': 'operator', 'builtins': 'torch'}.get(module, module)}.{name}"
 
@@ -169,7 +171,7 @@ def module_path(node: torch.fx.Node) -> Optional[str]:
         return None
     last = list(stack.values())[-1]
     path = last[0] if isinstance(last, (tuple, list)) and last else last
-    return str(path) or None
+    return _MODULES.sub(r".\1", str(path)) or None  # torch 2.9 spells L['self']._modules['layers']
 
 
 def source_line(node: torch.fx.Node) -> Optional[str]:
