@@ -23,17 +23,6 @@ def _rank() -> int:
     return torch.distributed.get_rank() if ready else int(os.environ.get("RANK", "0"))
 
 
-def graph_phase(graph: torch.fx.Graph) -> str:
-    """backward, forward, or joint: by the names that AOTAutograd gives to inputs."""
-    names = [node.name for node in graph.nodes if node.op == "placeholder"]
-    tangents = any(name.startswith("tangents_") for name in names)
-    if not tangents:
-        return "forward"
-    has_primals = any(name.startswith("primals_") for name in names)
-    forward = has_primals and all(name.startswith(("primals_", "tangents_", "fwd_", "bwd_")) for name in names)
-    return "joint" if forward else "backward"
-
-
 class Recorder:
     """Writes every graph that Inductor compiles while it is open, as `FOLDER/NAME.K.PHASE.LEVEL.rankR.json`.
 
@@ -48,12 +37,12 @@ class Recorder:
         self.folder, self.name, self.model = folder, name, model
         self.files: list[str] = []
         self._count = itertools.count()
-        self._last = (0, "forward")
+        self._last = (0, "")
         self._levels = tuple(levels)
         self._hooks: Optional[Hooks] = Hooks(self._fx, self._units if "scheduler" in levels else None)
 
     def _fx(self, graph: torch.fx.Graph) -> None:
-        self._last = (next(self._count), graph_phase(graph))
+        self._last = (next(self._count), graph_json.graph_phase(graph) or "inference")
         if "fx" in self._levels:
             self._write("fx", lambda name: graph_json.graph_json(
                 graph, name, "Inductor graph behind the post-grad passes (post_grad_custom_post_pass)", self.model))

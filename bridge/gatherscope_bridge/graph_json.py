@@ -183,12 +183,21 @@ def source_line(node: torch.fx.Node) -> Optional[str]:
     return f"{file}:{line} {code}".strip()
 
 
-def phase(node: torch.fx.Node) -> Optional[str]:
+def graph_phase(graph: torch.fx.Graph) -> Optional[str]:
+    """forward or backward by the names that AOTAutograd gives to the inputs of the two; None for other graphs."""
+    names = [node.name for node in graph.nodes if node.op == "placeholder"]
+    if any(name.startswith("tangents_") for name in names):
+        return "backward"
+    return "forward" if any(name.startswith("primals_") for name in names) else None
+
+
+def phase(node: torch.fx.Node, of_graph: Optional[str] = None) -> Optional[str]:
+    """A node's own mark, else the phase of its graph (torch 2.9 marks little)."""
     if node.op in ("placeholder", "output", "get_attr"):
         return None
     if node.meta.get("autograd_backward") or node.meta.get("partitioner_tag") in ("is_backward", "must_be_in_backward"):
         return "backward"
-    return "forward" if node.meta.get("partitioner_tag") in ("is_forward", "must_be_in_forward") else None
+    return "forward" if node.meta.get("partitioner_tag") in ("is_forward", "must_be_in_forward") else of_graph
 
 
 def _dtensor(value: Any) -> Optional[Json]:
@@ -240,7 +249,7 @@ def meta(node: torch.fx.Node) -> Json:
     return out
 
 
-def node_json(node: torch.fx.Node) -> Json:
+def node_json(node: torch.fx.Node, of_graph: Optional[str] = None) -> Json:
     value = node.meta.get("val", node.meta.get("example_value"))
     return {
         "name": node.name,
@@ -252,7 +261,7 @@ def node_json(node: torch.fx.Node) -> Json:
         "val": value_json(value),
         "tags": tags(node),
         "flops": flops(node),
-        "phase": phase(node),
+        "phase": phase(node, of_graph),
         "module": module_path(node),
         "source": source_line(node),
         "meta": meta(node),
@@ -292,7 +301,8 @@ def header(name: str, capture: str, nodes: list[Json], model: str = "", level: s
 
 def graph_json(graph: torch.fx.Graph, name: str = "graph", capture: str = "fx graph", model: str = "") -> Json:
     """The whole document of a graph."""
-    nodes = [node_json(node) for node in graph.nodes]
+    of_graph = graph_phase(graph)
+    nodes = [node_json(node, of_graph) for node in graph.nodes]
     return {**header(name, capture, nodes, model), "nodes": nodes}
 
 

@@ -10,7 +10,7 @@ from typing import Any, Iterable, Optional
 
 import torch
 
-from .graph_json import Json, dtype_name, header, plain_repr, value_json
+from .graph_json import Json, dtype_name, graph_phase, header, phase, plain_repr, value_json
 
 WAIT = "_c10d_functional.wait_tensor.default"
 
@@ -109,8 +109,8 @@ def _constants(unit: Any) -> list[Any]:
 
 
 def _phase(unit: Any) -> Optional[str]:
-    from .graph_json import phase
-    found = {phase(origin) for part in parts(unit) if part.node is not None for origin in part.node.get_origins()}
+    origins = [origin for part in parts(unit) if part.node is not None for origin in part.node.get_origins()]
+    found = {phase(origin, graph_phase(origin.graph)) for origin in origins[:1]} | {phase(origin) for origin in origins}
     return "backward" if "backward" in found else "forward" if "forward" in found else None
 
 
