@@ -21,11 +21,13 @@ def parts(unit: Any) -> list[Any]:
 
 
 def is_launch(unit: Any) -> bool:
-    return any(type(part.node).__name__.startswith("_CollectiveKernel") for part in parts(unit) if part.node is not None)
+    from torch._inductor.utils import is_collective
+    return any(is_collective(part.node) for part in parts(unit))
 
 
 def is_wait(unit: Any) -> bool:
-    return any(type(part.node).__name__ == "_WaitKernel" for part in parts(unit) if part.node is not None)
+    from torch._inductor.utils import is_wait
+    return any(is_wait(part.node) for part in parts(unit))
 
 
 def is_advisory(dep: Any, unit: Any, owner: Optional[Any]) -> bool:

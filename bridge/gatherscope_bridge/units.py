@@ -16,18 +16,26 @@ POSITION = "gatherscope_position"  # in the meta of a node: its place in the ord
 
 
 def _origin_position(unit: Any) -> Optional[int]:
-    """Place in the graph of what a unit computes: a launch's or wait's own node, else the last of the nodes in it (the
-    kernel cannot run before their inputs are there)."""
-    found: list[tuple[bool, int]] = []
+    """Place in the graph of what a unit computes: of a launch's or wait's own node, else of the last of the nodes in it
+    (the kernel cannot run before their inputs are there)."""
+    launch, wait = is_launch(unit), is_wait(unit)
+    own: list[int] = []
+    others: list[int] = []
     for part in parts(unit):
         for origin in part.node.get_origins() if part.node is not None else ():
             if POSITION in origin.meta:
-                target = str(origin.target)
-                if is_wait(unit) and "wait_tensor" in target or is_launch(unit) and "_c10d_functional" in target:
-                    return int(origin.meta[POSITION])
-                found.append(("c10d_functional" in target, int(origin.meta[POSITION])))
-    plain = [position for collective, position in found if not collective] or [position for _, position in found]
-    return max(plain) if plain else None
+                kind = _collective(origin)
+                mine = kind == "wait" if wait else kind == "launch" if launch else kind is None
+                (own if mine else others).append(int(origin.meta[POSITION]))
+    return max(own or others, default=None)
+
+
+def _collective(node: Any) -> Optional[str]:
+    """"launch" or "wait" for a node of the functional collectives."""
+    target = str(node.target)
+    if "c10d_functional" not in target:
+        return None
+    return "wait" if "wait_tensor" in target else "launch"
 
 
 def predecessors(units: Sequence[Any], advisory: bool) -> list[list[int]]:
@@ -102,6 +110,10 @@ def reorder(units: Sequence[Any], order: Sequence[int]) -> list[Any]:
 
 def collectives(units: Sequence[Any]) -> list[str]:
     """Launches and waits in their order, by the names of their nodes."""
-    return [name for unit in units if is_launch(unit) or is_wait(unit)
-            for name in sorted(o.name for part in parts(unit) for o in part.node.get_origins()
-                               if "c10d_functional" in str(o.target))[:1]]
+    found = []
+    for unit in units:
+        kind = "launch" if is_launch(unit) else "wait" if is_wait(unit) else None
+        if kind:
+            found += sorted(origin.name for part in parts(unit) if part.node is not None
+                            for origin in part.node.get_origins() if _collective(origin) == kind)[:1]
+    return found
