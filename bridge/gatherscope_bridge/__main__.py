@@ -31,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     capture.add_argument("--levels", default="fx", help="fx, scheduler, or both with a comma")
     capture.add_argument("--name", default="graph")
     run = commands.add_parser("run", help="run a script with schedules")
-    run.add_argument("--schedules", required=True, metavar="FOLDER", nargs="+")
+    run.add_argument("--schedules", required=True, metavar="FOLDER", action="append", help="folder or file; repeatable")
     run.add_argument("--timeout", type=float, default=120.0, help="seconds to wait for the other ranks' votes")
     for command in (capture, run):
         command.add_argument("script")

@@ -195,6 +195,7 @@ class CommandLine(unittest.TestCase):
             export_schedule(graph, schedule, "program-order")
             self.assertEqual(self.run_main("check", schedule, "--graph", graph)[0], 0)
             self.assertTrue(self.run_main("hash", graph)[1].endswith(graph + "\n"))
+            self.assertEqual(self.run_main("run", "--schedules", schedule, str(script), "go")[0], 0)
             other = graph_json.read(graph)
             other["nodes"][-2]["target"] = "aten.sin.default"
             graph_json.write(other, graph)

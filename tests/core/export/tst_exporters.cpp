@@ -255,15 +255,6 @@ void TestExporters::scheduleJson() {
         QVERIFY(moved.count(target) || position.at(move.at("launch")) < position.at(target));
     }
     QCOMPARE(json.at("settings").size(), settingSpecs().size());
-    // Read back, positions in the graph that was read give the same order, and nothing was rewritten.
-    QVERIFY(json.at("level") == "fx");
-    QVERIFY(json.at("rewritten").empty());
-    QCOMPARE(json.at("positions").size(), json.at("order").size());
-    for (size_t i = 0; i < json.at("order").size(); ++i) {
-        const NodeId id = json.at("positions")[i].get<NodeId>();
-        QCOMPARE(id, analysis->after.schedule->order[i]);
-        QCOMPARE(std::string(analysis->source.graph->name(id)), json.at("order")[i].get<std::string>());
-    }
 
     // The hash of the result is the hash of a graph with the nodes in that order.
     AnalysisRequest request = analysis->request;
@@ -282,28 +273,6 @@ void TestExporters::scheduleOfBuckets() {
     QVERIFY(json.at("structural_hash").at("source") != json.at("structural_hash").at("before"));
     QVERIFY(json.at("settings").at("bucket_mode") == "coalesced");
     QCOMPARE(json.at("order").size(), analysis->after.graph->size());
-    // The calls of new nodes, and of nodes that were read and got other arguments, are in the file.
-    std::map<std::string, Json> calls;
-    for (const Json& call : json.at("rewritten"))
-        calls.emplace(call.at("name").get<std::string>(), call);
-    size_t made = 0;
-    for (size_t i = 0; i < json.at("order").size(); ++i) {
-        const std::string name = json.at("order")[i];
-        if (json.at("positions")[i] != -1)
-            continue;
-        ++made;
-        QVERIFY2(calls.count(name), name.c_str());
-        QVERIFY(!analysis->source.graph->find(name));
-    }
-    QVERIFY(made > 0);
-    const auto bucket = std::find_if(calls.begin(), calls.end(), [](const auto& call) {
-        return call.second.at("target") == "_c10d_functional.all_gather_into_tensor_coalesced.default";
-    });
-    QVERIFY(bucket != calls.end());
-    QVERIFY(bucket->second.at("args")[0].size() > 1);
-    QVERIFY(bucket->second.at("args")[0][0].contains("n"));
-    QCOMPARE(bucket->second.at("args")[1].get<int>(), 8);
-    QVERIFY(bucket->second.at("args")[2].is_string());
 }
 
 void TestExporters::traces() {
