@@ -249,7 +249,8 @@ class _FxPlan:
             node.args, node.kwargs = args, kwargs
         previous = {b: a for a, b in zip(self.before, self.before[1:])}
         cursor = self.after[0]
-        next(iter(self.graph.nodes)).prepend(cursor) if self.before[0] is not cursor else None
+        if self.before[0] is not cursor:
+            self.before[0].prepend(cursor)
         for node in self.after[1:]:
             if cursor.next is not node:
                 cursor.append(node)
@@ -324,6 +325,9 @@ class Bridge:
             order = unit_order.order_by_origins(units)
             if order is not None:
                 units = self._reorder(units, order)
+                if names := unit_order.displaced(units):
+                    log.warning("%d launches and waits are not where the schedule has them, because fused kernels need them "
+                                "elsewhere: %s", len(names), ", ".join(names[:8]))
                 return units
         except Exception as error:  # the graph's own order holds: launches keep theirs by Inductor's own chain
             log.warning("the order of the scheduler could not be kept: %s", error, exc_info=True)
@@ -369,6 +373,9 @@ class Bridge:
         if self._hooks is not None:
             self._hooks.close()
             self._hooks = None
+            if not self.results:
+                log.warning("no graph with collectives was compiled while the schedules were installed: was it compiled "
+                            "before? (torch._dynamo.reset() makes it be compiled anew)")
 
     def __enter__(self) -> "Bridge":
         return self

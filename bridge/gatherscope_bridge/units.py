@@ -51,7 +51,8 @@ def predecessors(units: Sequence[Any], advisory: bool) -> list[list[int]]:
 
 
 def order_by_origins(units: Sequence[Any]) -> Optional[list[int]]:
-    """Order of the units after the positions of their nodes; None for a graph that no schedule was applied to.
+    """Order of the units after the positions of their nodes; None for a graph that no schedule was applied to. Raises if
+    the units come in an order that is none.
 
     A unit that a fused kernel made dependent on later work takes what it needs with it: its place is the earliest of
     its own and of everything that needs it, which is an order without cycles."""
@@ -65,7 +66,7 @@ def order_by_origins(units: Sequence[Any]) -> Optional[list[int]]:
         return None
     before = predecessors(units, advisory=True)
     if any(p > i for i, ps in enumerate(before) for p in ps):
-        return None  # not in dependency order: not a list this can reason about
+        raise ValueError("the scheduler's units are not in the order of their dependencies")
     for i in range(len(units) - 1, -1, -1):
         for p in before[i]:
             keys[p] = min(keys[p], keys[i])
@@ -106,6 +107,18 @@ def reorder(units: Sequence[Any], order: Sequence[int]) -> list[Any]:
             unit.set_read_writes(unit.read_writes.with_read(WeakDep(last, mutating_buf=names[0], is_fake=True)))
         last = names[0] if names else last
     return ordered
+
+
+def displaced(units: Sequence[Any]) -> list[str]:
+    """Launches and waits that come before one that the schedule has in front of them: a fused kernel needs them."""
+    found, last = [], -1
+    for unit in units:
+        position = _origin_position(unit)
+        if position is not None and (is_launch(unit) or is_wait(unit)):
+            if position < last:
+                found.append(unit.get_name())
+            last = max(last, position)
+    return found
 
 
 def collectives(units: Sequence[Any]) -> list[str]:
