@@ -79,9 +79,18 @@ class Schedule:
                                 "fx level to apply buckets")
 
     def digest(self) -> str:
-        """Equal on ranks that would do the same."""
-        return _digest([self.level, self.positions, [name for name in self.order if name in self.rewritten],
-                        list(self.rewritten.values())])
+        """Equal on ranks that would do the same. Texts among the arguments of new calls are group names, which may differ
+        by rank, and reductions: only which of them are the same counts."""
+        texts: dict[str, int] = {}
+
+        def canonical(item: Any) -> Any:
+            if isinstance(item, str):
+                return ["text", texts.setdefault(item, len(texts))]
+            return [canonical(child) for child in item] if isinstance(item, list) else item
+
+        calls = [[name, self.rewritten[name]["target"], canonical(self.rewritten[name]["args"])]
+                 for name in self.order if name in self.rewritten]
+        return _digest([self.level, self.positions, calls])
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,9 @@ def owners(units: Iterable[Any]) -> dict[str, Any]:
 def dependencies(unit: Any, owner_of: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Names of the buffers and graph inputs that it needs, those that it reads first, and of the advisory ones."""
     own = set(unit.get_buffer_names())
-    read, ordered, advisory = set(), set(), set()
+    read: set[str] = set()
+    ordered: set[str] = set()
+    advisory: set[str] = set()
     for dep in (*unit.read_writes.reads, *unit.unmet_dependencies):
         if dep.name in own:
             continue

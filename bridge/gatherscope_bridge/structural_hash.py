@@ -48,7 +48,7 @@ def _is_int(value: Any) -> bool:
 
 def _hint(item: dict[str, Any]) -> int:
     hint = item.get("hint")
-    return hint if _is_int(hint) else _UNKNOWN
+    return int(hint) if hint is not None and _is_int(hint) else _UNKNOWN
 
 
 def _dimension(item: Any) -> int:

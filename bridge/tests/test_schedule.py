@@ -66,6 +66,17 @@ class Files(unittest.TestCase):
         self.refused({**self.good, "level": "llvm"}, "level")
         self.refused({**self.good, "level": "scheduler", "rewritten": [{"name": "sin"}]}, "kernels cannot be made")
 
+    def test_digest(self) -> None:
+        """Ranks of HSDP name their groups differently; sizes, operators and order must be the same."""
+        def digest(group: str, size: int = 2, order: Any = None) -> str:
+            call = {"name": "g", "target": "_c10d_functional.all_gather_into_tensor.default", "kwargs": {},
+                    "args": [{"n": "x"}, size, group]}
+            return Schedule("", "fx", "", "", ["x", "g"], order or [0, -1], {"g": call}).digest()
+
+        self.assertEqual(digest("3"), digest("4"))
+        self.assertNotEqual(digest("3"), digest("3", 4))
+        self.assertNotEqual(digest("3"), digest("3", order=[1, -1]))
+
     def test_no_file(self) -> None:
         with self.assertRaises(ScheduleError):
             gatherscope_bridge.load(os.path.join(self.folder.name, "none.json"))
