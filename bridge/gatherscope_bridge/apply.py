@@ -77,6 +77,11 @@ class Schedule:
         if self.level == "scheduler" and self.rewritten:
             raise ScheduleError(f"{self.path}: passes made new nodes; kernels cannot be made from a schedule. Capture the "
                                 "fx level to apply buckets")
+        for call in self.rewritten.values():
+            target = _resolve(call["target"])
+            if getattr(getattr(target, "_schema", None), "is_mutable", False):
+                raise ScheduleError(f"{self.path}: {call['name']} writes into a shared buffer, at a place that depends on the "
+                                    "rank; export with bucket_mode=coalesced instead")
 
     def digest(self) -> str:
         """Equal on ranks that would do the same. Texts among the arguments of new calls are group names, which may differ

@@ -32,7 +32,7 @@ def run_ranks(plan: dict[str, Any], folder: str) -> list[list[dict[str, Any]]]:
     processes, logs = [], []
     for rank in range(2):
         env = {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
-               "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1", "PYTHONPATH": f"{HERE.parent}:{HERE}"}
+               "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "PYTHONPATH": f"{HERE.parent}:{HERE}"}
         logs.append(open(os.path.join(folder, f"log.rank{rank}"), "w+", encoding="utf-8"))
         processes.append(subprocess.Popen([sys.executable, str(HERE / "worker.py"), path], env=env, cwd=folder,
                                           stdout=logs[-1], stderr=subprocess.STDOUT))

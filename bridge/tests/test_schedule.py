@@ -171,6 +171,7 @@ class Plans(unittest.TestCase):
         first = next(iter(self.graph.nodes)).name
         self.refused(self.rewritten({"target": "aten.no_such_operator.default", "args": []}), "cannot make a node")
         self.refused(self.rewritten({"target": "os.system", "args": ["true"]}), "cannot make a node")
+        self.refused(self.rewritten({"target": "aten.copy_.default", "args": []}), "depends on the rank")
         self.refused(self.rewritten({"target": "aten.tan.default", "args": [{"n": "nobody"}]}), "does not have")
         self.refused(self.rewritten({"target": "aten.tan.default", "args": [{"sym": "s0", "hint": 3}]}), "cannot be made")
         with self.assertRaises(Exception):
