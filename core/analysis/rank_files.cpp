@@ -90,31 +90,43 @@ void readArtifacts(const std::vector<Companion>& companions, bool several_ranks,
     }
 }
 
+const GraphReader& readerOf(const GraphList& list, size_t index) {
+    const auto& readers = graphReaders();
+    return *std::find_if(readers.begin(), readers.end(),
+                         [&](const GraphReader& reader) { return reader.name == list.readers[index]; });
+}
+
 /// One file or folder: the programs of its ranks.
 Result<std::vector<RankProgram>> readFile(const std::string& path, Diagnostics& diagnostics,
                                           const JobContext& job) {
-    Result<ImportedGraph> first = importGraph(path, -1, -1, diagnostics, job);
-    if (!first)
-        return first.error();
-    const std::vector<size_t> chosen = graphsThatRun(first->entries);
+    const Result<GraphList> list = listGraphs(path, diagnostics, job);
+    if (!list)
+        return list.error();
+    const std::vector<size_t> chosen = graphsThatRun(list->graphs);
     std::set<int32_t> stated;
     for (const size_t index : chosen)
-        stated.insert(first->entries[index].rank);
+        stated.insert(list->graphs[index].rank);
     const int32_t of_name = rankOfFileName(path);
     std::map<int32_t, RankProgram> by_rank;
+    InputText text;
     for (const size_t index : chosen) {
-        const GraphEntry& entry = first->entries[index];
-        GraphPtr graph = first->graph;
-        if (index != first->chosen) {
-            Result<ImportedGraph> other = importGraph(path, static_cast<int>(index), -1, diagnostics, job);
-            if (!other)
-                return other.error();
-            graph = other->graph;
+        const GraphEntry& entry = list->graphs[index];
+        const std::string& file = entry.file.empty() ? path : entry.file;
+        if (text.path != file) {
+            Diagnostics said; // by listGraphs() already
+            Result<InputText> input = readInput(file, said);
+            if (!input)
+                return input.error();
+            text = std::move(input).value();
         }
+        const GraphReader& reader = readerOf(list.value(), index);
+        const Result<GraphPtr> graph = reader.read(text, entry, diagnostics, job);
+        if (!graph)
+            return graph.error();
         int32_t rank = stated.size() > 1 ? entry.rank : of_name >= 0 ? of_name : entry.rank;
-        if (rank < 0 && first->reader == "gatherscope-json")
-            rank = graph->info().rank;
-        by_rank[rank].graphs.push_back({entry.name, entry.compile_id, graph});
+        if (rank < 0 && reader.name == "gatherscope-json")
+            rank = graph.value()->info().rank;
+        by_rank[rank].graphs.push_back({entry.name, entry.compile_id, graph.value()});
     }
     std::vector<RankProgram> out;
     for (auto& [rank, program] : by_rank) {
@@ -123,7 +135,7 @@ Result<std::vector<RankProgram>> readFile(const std::string& path, Diagnostics& 
         out.push_back(std::move(program));
     }
     for (RankProgram& program : out)
-        readArtifacts(first->companions, out.size() > 1, program);
+        readArtifacts(list->companions, out.size() > 1, program);
     return out;
 }
 

@@ -201,8 +201,10 @@ std::string verdictText(const RankComparison& comparison) {
     std::string text;
     switch (comparison.mode) {
     case RankMode::Identical:
-        text =
-            fmt::format("All {} run the same program: {} collectives in the same order.", who, collectives);
+        text = fmt::format("{} ranks run the same program: {} collectives in the same order.",
+                           comparison.ranks.size() == 2 ? "Both"
+                                                        : fmt::format("All {}", comparison.ranks.size()),
+                           collectives);
         break;
     case RankMode::Slot:
         text = fmt::format(

@@ -3,6 +3,8 @@
 #include "graph/collectives.h"
 #include "support/test_data.h"
 
+#include <QFile>
+#include <QTemporaryDir>
 #include <QTest>
 #include <set>
 
@@ -54,6 +56,7 @@ private slots:
     void logPrefix();
     void tlparseFolder();
     void traceFolderOfOurOwn();
+    void faultyFilesOfAFolderAreNamed();
     void countsWithoutReading();
     void filesCompleteEachOther();
 };
@@ -199,6 +202,36 @@ void TstCasesLogs::tlparseFolder() {
         for (const Diagnostic& item : told.all())
             QVERIFY2(item.code != "schedule-differs", item.message.c_str());
     }
+}
+
+void TstCasesLogs::faultyFilesOfAFolderAreNamed() {
+    QTemporaryDir folder;
+    const auto put = [&](const char* name, const std::string& text) {
+        QFile file(folder.filePath(QString::fromLatin1(name)));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(text.data(), static_cast<qint64>(text.size()));
+    };
+    put("torch_trace_rank_1_x.log", ""); // wrote nothing
+    put("torch_trace_rank_2_x.log.gz", std::string("\x1f\x8b\x08\x00", 4));
+    put("torch_trace_rank_3_x.log", "V1201 10:00:00.0 1 a.py:1] {\"str\": [\"a\", 0]}\n");
+    put("notes.txt", ""); // nobody's fault
+    const std::string path = folder.path().toStdString();
+    Diagnostics diagnostics;
+    const auto none = listGraphs(path, diagnostics);
+    QVERIFY(!none.ok());
+    QVERIFY(none.error().message.find("torch_trace_rank_1_x.log: the file is empty") != std::string::npos);
+    const auto log = "torch_trace/dedicated_log_torch_trace_rank_0_ab.log";
+    put("torch_trace_rank_0_x.log", readAll(testDataPath(std::string("import/") + log)));
+    Diagnostics told;
+    const auto list = listGraphs(path, told);
+    QVERIFY(list.ok());
+    QCOMPARE(list->graphs.size(), size_t{2});
+    std::set<std::string> faults;
+    for (const Diagnostic& item : told.all())
+        faults.insert(item.where.file.substr(path.size() + 1) + " " + item.code);
+    QCOMPARE(faults, (std::set<std::string>{"torch_trace_rank_1_x.log unreadable-file",
+                                            "torch_trace_rank_2_x.log.gz unreadable-file",
+                                            "torch_trace_rank_3_x.log no-graph-in-log"}));
 }
 
 void TstCasesLogs::traceFolderOfOurOwn() {
