@@ -62,6 +62,12 @@ private:
         return arg ? arg : graph_.kwarg(node_, program_.params[index].name);
     }
 
+    bool isRead(const std::string& name) const {
+        return std::ranges::any_of(program_.steps, [&](const OpStep& step) {
+            return step.expression.find("$" + name) != std::string::npos;
+        });
+    }
+
     Status bind(size_t index) {
         const OpParam& param = program_.params[index];
         const Arg* arg = argument(index);
@@ -71,7 +77,8 @@ private:
             return param.required && !arg ? Status(no("argument " + param.name + " is missing")) : Unit{};
         switch (arg->kind) {
         case Arg::Kind::Node:
-            return bindNode(param, arg->node());
+            // zeros_like(self) and copy_(self, src) do not read self.
+            return isRead(param.name) ? bindNode(param, arg->node()) : Unit{};
         case Arg::Kind::Int:
         case Arg::Kind::Symbol:
             word = std::to_string(arg->integer);
