@@ -30,6 +30,10 @@ std::string numberText(double value) {
     return fmt::format("{:.17g}", value);
 }
 
+constexpr int64_t kFewRows = 256;
+constexpr int64_t kLongRow = 8192;
+constexpr int64_t kPieces = 256;
+
 /// One call while its row is worked through.
 class OperatorCall {
 public:
@@ -347,7 +351,24 @@ private:
         prim.shape = shape;
         if (count_ == 1)
             return source;
+        const bool trailing = std::ranges::is_sorted(prim.mask);
+        if (trailing && elements(shape) < kFewRows && count_ > kLongRow && count_ % kPieces == 0)
+            return reduceInPieces(std::move(prim), source.value());
         return builder_.add(std::move(prim));
+    }
+
+    /// Few long rows would leave most of a device idle: pieces of them first, then the pieces' results.
+    PrimId reduceInPieces(Prim prim, PrimId source) {
+        const Shape shape = prim.shape;
+        const int64_t rows = elements(shape);
+        prim.args = {builder_.reshape(source, {rows, kPieces, count_ / kPieces})};
+        prim.mask = {false, false, true};
+        prim.shape = {rows, kPieces, 1};
+        Prim joined = prim;
+        joined.args = {builder_.add(std::move(prim))};
+        joined.mask = {false, true, false};
+        joined.shape = {rows, 1, 1};
+        return builder_.reshape(builder_.add(std::move(joined)), shape);
     }
 
     Result<PrimId> indexed(const OpStep& step) {
@@ -373,14 +394,14 @@ private:
     }
 
     Result<PrimId> readAt(StepKind kind, const std::vector<PrimId>& args, int64_t dim) {
-        const Shape& from = builder_.prim(args[0]).shape;
+        const Shape from = builder_.prim(args[0]).shape;
         Prim prim;
         prim.dim = static_cast<size_t>(dim);
         prim.dtype = builder_.prim(args[0]).dtype;
         prim.args = args;
         if (prim.dim >= from.size() || promotionRank(builder_.prim(args[1]).dtype) / 100 != 1)
             return no("indices that are no integers");
-        const Shape& index = builder_.prim(args[1]).shape;
+        const Shape index = builder_.prim(args[1]).shape;
         if (kind == StepKind::Take) {
             prim.kind = PrimKind::Take;
             prim.shape.assign(from.begin(), from.begin() + dim);
@@ -397,9 +418,8 @@ private:
         prim.shape = builder_.prim(prim.args[1]).shape;
         if (prim.shape.size() != from.size())
             return no("indices of another rank");
-        const Shape narrow = index;
         const PrimId made = builder_.add(std::move(prim));
-        return builder_.reshape(made, narrow);
+        return builder_.reshape(made, index);
     }
 
     PlanBuilder& builder_;
