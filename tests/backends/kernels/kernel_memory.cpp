@@ -1,4 +1,4 @@
-#include "backends/kernel_memory.h"
+#include "backends/kernels/kernel_memory.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "backends/host_kernels.h"
+#include "backends/kernels/host_kernels.h"
 
 #include <QProcess>
 #include <QStandardPaths>

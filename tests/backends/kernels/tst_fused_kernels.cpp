@@ -1,7 +1,7 @@
 // The arithmetic of generated kernels: the source that devices get, compiled for this machine, against plain
 // loops over the single operators.
-#include "backends/host_kernels.h"
-#include "backends/kernel_memory.h"
+#include "backends/kernels/host_kernels.h"
+#include "backends/kernels/kernel_memory.h"
 #include "graph/graph_builder.h"
 #include "support/kernel_cases.h"
 
