@@ -8,6 +8,9 @@ BackendInfo hostBackend();
 #ifdef GATHERSCOPE_BACKEND_CUDA
 BackendInfo cudaBackend();
 #endif
+#ifdef GATHERSCOPE_BACKEND_ATEN
+BackendInfo atenBackend();
+#endif
 
 namespace {
 
@@ -28,6 +31,11 @@ const std::vector<BackendInfo>& backends() {
         hostBackend(),
 #else
         notBuilt("host", "the processors of this machine, by oneDNN and MPI", "oneDNN was not found"),
+#endif
+#ifdef GATHERSCOPE_BACKEND_ATEN
+        atenBackend(),
+#else
+        notBuilt("aten", "any operator of PyTorch, by libtorch", "libtorch was not found"),
 #endif
     };
     return kBackends;

@@ -204,7 +204,9 @@ private slots:
         OpGraph h;
         x = h.input(DType::Float32, {2, 30, 1}), y = h.input(DType::Float32, {2, 30, 64});
         CHECK(h, h.call("aten.mul.Tensor", {x, y}, stridedValue(DType::Float32, {2, 30, 64})),
-              [&](const std::vector<Values>& in) { return column({in[1], in[0]}); });
+              [&](const std::vector<Values>& in) {
+                  return column({in[1], in[0]});
+              });
         OpGraph row; // types differ: f32 × bf16 of one row
         x = row.input(DType::Float32, {30, 64}), y = row.input(DType::BFloat16, {64});
         CHECK(row, row.call("aten.mul.Tensor", {x, y}, stridedValue(DType::Float32, {30, 64})),
@@ -216,16 +218,17 @@ private slots:
               });
         OpGraph expanded; // stride 0
         x = expanded.input(DType::Float32, {30, 64}, {1, 0});
-        CHECK(expanded, expanded.call("aten.div.Scalar", {x, expanded.i(2)}, stridedValue(DType::Float32, {30, 64})),
+        CHECK(expanded,
+              expanded.call("aten.div.Scalar", {x, expanded.i(2)}, stridedValue(DType::Float32, {30, 64})),
               each([](double a) { return a / 2; }));
     }
 
     void casts() {
-        for (const auto& [from, to] : {std::pair{DType::Float32, DType::BFloat16},
-                                       std::pair{DType::BFloat16, DType::Float32},
-                                       std::pair{DType::Float32, DType::Float16},
-                                       std::pair{DType::Int64, DType::Float32}, // indices of a mask
-                                       std::pair{DType::Bool, DType::Int64}}) {
+        for (const auto& [from, to] :
+             {std::pair{DType::Float32, DType::BFloat16}, std::pair{DType::BFloat16, DType::Float32},
+              std::pair{DType::Float32, DType::Float16},
+              std::pair{DType::Int64, DType::Float32}, // indices of a mask
+              std::pair{DType::Bool, DType::Int64}}) {
             for (const std::vector<int64_t>& stride : {std::vector<int64_t>{}, std::vector<int64_t>{1, 60}}) {
                 OpGraph g;
                 const Arg x = g.input(from, {60, 50}, stride);
@@ -257,25 +260,27 @@ private slots:
             OpGraph add;
             const Arg bias = add.input(dtype, {17});
             a = add.input(dtype, {33, 40}), b = add.input(dtype, {40, 17}, {1, 40});
-            CHECK(add, add.call("aten.addmm.default", {bias, a, b}, stridedValue(dtype, {33, 17})),
-                  [](const std::vector<Values>& in) {
-                      Values out = product(1, 33, 40, 17, 1, 2)(in);
-                      for (size_t i = 0; i < out.size(); ++i)
-                          out[i] += in[0][i % 17];
-                      return out;
-                  },
-                  tolerance);
+            CHECK(
+                add, add.call("aten.addmm.default", {bias, a, b}, stridedValue(dtype, {33, 17})),
+                [](const std::vector<Values>& in) {
+                    Values out = product(1, 33, 40, 17, 1, 2)(in);
+                    for (size_t i = 0; i < out.size(); ++i)
+                        out[i] += in[0][i % 17];
+                    return out;
+                },
+                tolerance);
             OpGraph linear;
             a = linear.input(dtype, {3, 11, 40}), b = linear.input(dtype, {17, 40});
-            CHECK(linear, linear.call("torch._C._nn.linear", {a, b, {}}, stridedValue(dtype, {3, 11, 17})),
-                  [](const std::vector<Values>& in) {
-                      Values turned(40 * 17);
-                      for (size_t r = 0; r < 17; ++r)
-                          for (size_t c = 0; c < 40; ++c)
-                              turned[c * 17 + r] = in[1][r * 40 + c];
-                      return product(1, 33, 40, 17)({in[0], turned});
-                  },
-                  tolerance);
+            CHECK(
+                linear, linear.call("torch._C._nn.linear", {a, b, {}}, stridedValue(dtype, {3, 11, 17})),
+                [](const std::vector<Values>& in) {
+                    Values turned(40 * 17);
+                    for (size_t r = 0; r < 17; ++r)
+                        for (size_t c = 0; c < 40; ++c)
+                            turned[c * 17 + r] = in[1][r * 40 + c];
+                    return product(1, 33, 40, 17)({in[0], turned});
+                },
+                tolerance);
         }
     }
 
@@ -294,13 +299,15 @@ private slots:
               [](const std::vector<Values>&) { return Values(); });
         OpGraph s; // without dimensions
         const Arg y = s.input(DType::Float32, {});
-        CHECK(s, s.call("aten.neg.default", {y}, stridedValue(DType::Float32, {})), each([](double v) { return -v; }));
+        CHECK(s, s.call("aten.neg.default", {y}, stridedValue(DType::Float32, {})),
+              each([](double v) { return -v; }));
     }
 
     void inPlaceWritesItsArgument() {
         OpGraph g;
         const Arg x = g.input(DType::Float32, {4, 5});
-        Prepared made = prepare(g, g.call("aten.add_.Scalar", {x, g.f(2)}, stridedValue(DType::Float32, {4, 5})));
+        Prepared made =
+            prepare(g, g.call("aten.add_.Scalar", {x, g.f(2)}, stridedValue(DType::Float32, {4, 5})));
         QVERIFY2(made.op, made.error.message.c_str());
         const Values before = host::valuesOf(made.host()->inputs.front());
         QVERIFY(made.op->run().ok());
@@ -316,7 +323,8 @@ private slots:
                  std::string("not-supported"));
         OpGraph h;
         const Arg y = h.input(DType::Float32, {kUnknownSize});
-        QCOMPARE(prepare(h, h.call("aten.relu.default", {y}, stridedValue(DType::Float32, {kUnknownSize}))).error.code,
+        QCOMPARE(prepare(h, h.call("aten.relu.default", {y}, stridedValue(DType::Float32, {kUnknownSize})))
+                     .error.code,
                  std::string("unknown-shape"));
     }
 
@@ -336,7 +344,8 @@ private slots:
                  op.error().message.c_str());
         OpGraph huge; // nothing is touched before the check
         const Arg y = huge.input(DType::Float32, {1 << 20, 1 << 20});
-        QCOMPARE(prepare(huge, huge.call("aten.relu.default", {y}, stridedValue(DType::Float32, {1 << 20, 1 << 20})))
+        QCOMPARE(prepare(huge, huge.call("aten.relu.default", {y},
+                                         stridedValue(DType::Float32, {1 << 20, 1 << 20})))
                      .error.code,
                  std::string("would-not-fit"));
     }
