@@ -44,20 +44,27 @@ private:
 
 } // namespace
 
-std::vector<KernelCase> kernelCases() {
+std::vector<KernelCase> kernelCasesOf(const std::vector<std::string>& paths) {
     Collector collector;
+    for (const std::string& path : paths)
+        collector.add(path);
+    return collector.take();
+}
+
+std::vector<KernelCase> kernelCases() {
+    std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::directory_iterator(GATHERSCOPE_SOURCE_DIR "/samples")) {
         const std::string file = entry.path().filename().string();
         if (file.ends_with(".json.gz"))
-            collector.add(entry.path().string());
+            paths.push_back(entry.path().string());
     }
     for (const std::string& name : corpusGraphs()) {
         // The largest models repeat the layers of the smaller ones of their family in other sizes.
         const bool huge = name.find("405b") != std::string::npos || name.find("70b") != std::string::npos;
         if (const auto path = corpusPath("graphs/" + name + ".json"); path && !huge)
-            collector.add(*path);
+            paths.push_back(*path);
     }
-    return collector.take();
+    return kernelCasesOf(paths);
 }
 
 } // namespace gs::test

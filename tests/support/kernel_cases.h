@@ -18,5 +18,6 @@ struct KernelCase {
 /// Of the samples and of the corpus at hand, by key: equal work is listed once. Graphs with symbols count
 /// with their hints.
 std::vector<KernelCase> kernelCases();
+std::vector<KernelCase> kernelCasesOf(const std::vector<std::string>& paths);
 
 } // namespace gs::test
