@@ -8,6 +8,7 @@
 #include "profile/backends/cuda/device_facts.h"
 #include "profile/backends/cuda/nvrtc.h"
 #include "support/kernel_cases.h"
+#include "support/one_rank.h"
 
 #include <algorithm>
 #include <array>
@@ -17,21 +18,6 @@ using namespace gs;
 using namespace gs::test;
 
 namespace {
-
-/// One rank that has nobody to speak to.
-class AlonePlane final : public ControlPlane {
-public:
-    int32_t rank() const override { return 0; }
-    int32_t size() const override { return 1; }
-    int32_t localRank() const override { return 0; }
-    int32_t localSize() const override { return 1; }
-    Status barrier() override { return Unit{}; }
-    Result<std::string> broadcast(std::string bytes, int32_t) override { return bytes; }
-    Result<std::vector<std::string>> allGather(const std::string& bytes) override {
-        return std::vector<std::string>{bytes};
-    }
-    Result<std::vector<int64_t>> allMax(const std::vector<int64_t>& values) override { return values; }
-};
 
 GraphPtr productOf(int64_t rows, int64_t inner, int64_t columns) {
     GraphBuilder b;
@@ -170,7 +156,7 @@ bool kernels(const std::vector<std::string>& files) {
 }
 
 bool collectives() {
-    AlonePlane plane;
+    OneRank plane;
     size_t warnings = 0;
     WorkRegistry registry([&](const Diagnostic&) { ++warnings; });
     cuda::Communicators communicators(plane);
@@ -219,7 +205,7 @@ int main(int argc, char** argv) {
     fmt::print("device: {}, driver {}, {}\n", device.name, device.driver, device.clocks);
     for (const auto& [library, version] : device.versions)
         fmt::print("  {} {}\n", library, version);
-    AlonePlane plane;
+    OneRank plane;
     auto backend = cudaBackend().make(plane);
     if (!backend) {
         fmt::print("{}\n", backend.error().message);

@@ -3,30 +3,13 @@
 #include "profile/backends/aten/aten_backend.h"
 #include "profile/backends/aten/aten_call.h"
 #include "support/kernel_cases.h"
+#include "support/one_rank.h"
 
 #include <QTest>
 #include <map>
 
 using namespace gs;
 using namespace gs::test;
-
-namespace {
-
-class AlonePlane final : public ControlPlane {
-public:
-    int32_t rank() const override { return 0; }
-    int32_t size() const override { return 1; }
-    int32_t localRank() const override { return 0; }
-    int32_t localSize() const override { return 1; }
-    Status barrier() override { return Unit{}; }
-    Result<std::string> broadcast(std::string bytes, int32_t) override { return bytes; }
-    Result<std::vector<std::string>> allGather(const std::string& bytes) override {
-        return std::vector<std::string>{bytes};
-    }
-    Result<std::vector<int64_t>> allMax(const std::vector<int64_t>& values) override { return values; }
-};
-
-} // namespace
 
 class TestAtenBackend : public QObject {
     Q_OBJECT
@@ -78,7 +61,7 @@ private slots:
     }
 
     void timesAndRefusals() {
-        AlonePlane plane;
+        OneRank plane;
         auto backend = atenBackend().make(plane);
         QVERIFY2(backend, backend ? "" : backend.error().message.c_str());
         GraphBuilder b;

@@ -2,27 +2,13 @@
 #include "graph/graph_builder.h"
 #include "profile/backends/cuda/cuda_backend.h"
 #include "profile/backends/cuda/device_facts.h"
+#include "support/one_rank.h"
 
 #include <QTest>
 
 using namespace gs;
 
 namespace {
-
-/// One rank that has nobody to speak to.
-class AlonePlane final : public ControlPlane {
-public:
-    int32_t rank() const override { return 0; }
-    int32_t size() const override { return 1; }
-    int32_t localRank() const override { return 0; }
-    int32_t localSize() const override { return 1; }
-    Status barrier() override { return Unit{}; }
-    Result<std::string> broadcast(std::string bytes, int32_t) override { return bytes; }
-    Result<std::vector<std::string>> allGather(const std::string& bytes) override {
-        return std::vector<std::string>{bytes};
-    }
-    Result<std::vector<int64_t>> allMax(const std::vector<int64_t>& values) override { return values; }
-};
 
 Value tensor(DType dtype, std::vector<int64_t> shape) {
     Value value;
@@ -79,7 +65,7 @@ class TestCudaBackend : public QObject {
 
 private slots:
     void withoutADeviceItSaysWhy() {
-        AlonePlane plane;
+        OneRank plane;
         const auto devices = cudaBackend().probe();
         const auto made = cudaBackend().make(plane);
         QCOMPARE(made.ok(), devices.ok());
@@ -96,7 +82,7 @@ private slots:
     void productsKernelsAndRefusals() {
         if (!hasDevice())
             return;
-        AlonePlane plane;
+        OneRank plane;
         auto backend = std::move(cudaBackend().make(plane).value());
         const GraphPtr graph = someWork();
         for (const char* name : {"product", "twice"}) {
@@ -116,7 +102,7 @@ private slots:
     void tenThousandCollectivesLeaveNothing() {
         if (!hasDevice())
             return;
-        AlonePlane plane;
+        OneRank plane;
         std::vector<Diagnostic> warnings;
         WorkRegistry registry([&](const Diagnostic& warning) { warnings.push_back(warning); });
         cuda::Communicators communicators(plane);
@@ -139,7 +125,7 @@ private slots:
     void unwaitedAndTwiceWaitedOnesWarn() {
         if (!hasDevice())
             return;
-        AlonePlane plane;
+        OneRank plane;
         std::vector<Diagnostic> warnings;
         WorkRegistry registry([&](const Diagnostic& warning) { warnings.push_back(warning); });
         cuda::Communicators communicators(plane);

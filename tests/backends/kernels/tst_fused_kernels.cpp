@@ -236,6 +236,23 @@ private slots:
         QCOMPARE(counts.compared, sources.size());
     }
 
+    void aWrongKernelIsNoticed() {
+        if (!hostCompiler())
+            return notRun();
+        const KernelCase source = views();
+        Case item = made(source, 0);
+        std::string& text = item.program.kernels.front().source;
+        const size_t sum = text.find("gs_sigmoid(");
+        QVERIFY(sum != std::string::npos);
+        text.replace(sum, 11, "gs_tanh(   ");
+        std::string message;
+        const auto kernels = HostKernels::compile({&item.program}, message);
+        QVERIFY2(kernels, message.c_str());
+        bool compared = false;
+        QVERIFY(!check(item, *kernels, Filling::Positive, compared).empty());
+        QVERIFY(compared);
+    }
+
     void unknownOperatorsAreNamed() {
         Chain c;
         const NodeId x = c.input(DType::Float32, {8, 8});

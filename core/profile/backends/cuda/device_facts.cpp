@@ -120,9 +120,13 @@ Result<std::vector<DeviceFacts>> probeDevices() {
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
         cudaGetLastError();
-        const char* why = error == cudaSuccess ? "no CUDA device" : cudaGetErrorString(error);
+        int driver = 0; // 0 = none, for which CUDA's own words are those of an old one
+        cudaDriverGetVersion(&driver);
+        const char* words = error == cudaSuccess ? "no CUDA device" : cudaGetErrorString(error);
         return Error{"no-device",
-                     fmt::format("no CUDA device can be used: {}", why),
+                     driver == 0 ? fmt::format("no CUDA driver is installed ({})", words)
+                                 : fmt::format("no CUDA device can be used: {} (driver for CUDA {})", words,
+                                               versionText(driver)),
                      {},
                      "The NVIDIA driver of this machine makes its devices usable; nvidia-smi lists them."};
     }
