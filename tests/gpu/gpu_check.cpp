@@ -135,7 +135,7 @@ std::string checkKernels(const KernelCase& item, const FusedProgram& program,
     return {};
 }
 
-bool kernels(const std::vector<std::string>& files) {
+bool generatedKernels(const std::vector<std::string>& files) {
     cudaDeviceProp properties{};
     cudaGetDeviceProperties(&properties, 0);
     const std::string architecture = fmt::format("sm_{}{}", properties.major, properties.minor);
@@ -212,7 +212,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     const bool fast = products(*backend.value());
-    const bool right = kernels({argv + 1, argv + argc});
+    const bool right = generatedKernels({argv + 1, argv + argc});
     const bool orderly = collectives();
     fmt::print("products {}, kernels {}, collectives {}\n", fast ? "good" : "WRONG", right ? "good" : "WRONG",
                orderly ? "good" : "WRONG");

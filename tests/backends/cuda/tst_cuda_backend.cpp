@@ -7,6 +7,7 @@
 #include <QTest>
 
 using namespace gs;
+using namespace gs::test;
 
 namespace {
 

@@ -78,6 +78,13 @@ std::optional<Pair> pairOf(const KernelCase& source, host::HostBackend& backend,
     return pair;
 }
 
+/// The host keeps what a region hands on inside in float, kernels round it as each operator would.
+bool roundsInside(const Pair& pair) {
+    return std::ranges::any_of(pair.from->region.nodes, [&](NodeId node) {
+        return dtypeBytes(pair.from->graph->value(node).tensor.dtype) == 2;
+    });
+}
+
 RefTensor hostResult(const host::Tensor& tensor) {
     RefTensor out;
     out.dtype = tensor.spec.dtype;
@@ -140,14 +147,16 @@ private slots:
                     static_cast<size_t>(std::ranges::find(pair.outputs, tensor.node) - pair.outputs.begin());
                 if (tensor.role != KernelTensor::Role::Output || at >= op.outputs.size())
                     continue;
-                const std::string wrong =
-                    difference(readTensor(tensor, memory[i]), hostResult(op.outputs[at]));
+                RefTensor wanted = hostResult(op.outputs[at]);
+                if (roundsInside(pair) && dtypeIsFloat(wanted.dtype))
+                    wanted.dtype = DType::BFloat16;
+                const std::string wrong = difference(readTensor(tensor, memory[i]), wanted);
                 QVERIFY2(wrong.empty(), (wrong + "\n" + pair.from->key).c_str());
                 ++compared;
             }
         }
-        std::printf("operators compared with the host backend: %zu of %zu, %zu targets\n", compared,
-                    pairs.size(), taken.size());
+        std::printf("results compared with the host backend: %zu of %zu kinds of work, %zu of them regions\n",
+                    compared, pairs.size(), regions);
         QVERIFY(compared >= 40);
     }
 };

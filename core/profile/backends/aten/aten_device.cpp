@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fstream>
-#include <torch/version.h>
+#include <torch/csrc/api/include/torch/version.h>
 #include <unistd.h>
 
 namespace gs::aten {
