@@ -21,9 +21,10 @@ double sigmoid(double v) {
     return 1 / (1 + std::exp(-v));
 }
 
-const std::unordered_map<std::string_view, Row>& rows() {
-    constexpr double kNone = NAN;
-    static const std::unordered_map<std::string_view, Row> kRows = {
+using Rows = std::unordered_map<std::string_view, Row>;
+
+Rows arithmetic() {
+    return {
         {"aten.add", {[](Operands v) { return v[0] + v[2] * v[1]; }, {{"", 0}, {"", 0}, {"alpha", 1}}}},
         {"aten.sub", {[](Operands v) { return v[0] - v[2] * v[1]; }, {{"", 0}, {"", 0}, {"alpha", 1}}}},
         {"aten.mul", {[](Operands v) { return v[0] * v[1]; }, {{"", 0}, {"", 0}}}},
@@ -49,6 +50,12 @@ const std::unordered_map<std::string_view, Row>& rows() {
         {"aten.bitwise_or",
          {[](Operands v) { return double(int64_t(v[0]) | int64_t(v[1])); }, {{"", 0}, {"", 0}}}},
         {"aten.logical_not", {[](Operands v) { return double(v[0] == 0); }, {{"", 0}}}},
+    };
+}
+
+Rows functionsAndFills() {
+    constexpr double kNone = NAN;
+    return {
         {"aten.neg", {[](Operands v) { return -v[0]; }, {{"", 0}}}},
         {"aten.abs", {[](Operands v) { return std::fabs(v[0]); }, {{"", 0}}}},
         {"aten.exp", {[](Operands v) { return std::exp(v[0]); }, {{"", 0}}}},
@@ -87,6 +94,14 @@ const std::unordered_map<std::string_view, Row>& rows() {
         {"aten.ones", {[](Operands) { return 1.0; }, {}}},
         {"aten.ones_like", {[](Operands) { return 1.0; }, {}}},
     };
+}
+
+const Rows& rows() {
+    static const Rows kRows = [] {
+        Rows all = arithmetic();
+        all.merge(functionsAndFills());
+        return all;
+    }();
     return kRows;
 }
 
