@@ -15,15 +15,14 @@ Error ncclFailure(ncclResult_t result, const char* what) {
     return {"collective-failed", fmt::format("{}: {}", what, ncclGetErrorString(result)), {}, {}};
 }
 
-/// Communicators do not block: a call that is still going on is asked after until the limit, then aborted.
+/// Communicators do not block: a call that is still going on is asked after until the limit. Whoever owns the
+/// communicator aborts it then.
 Status settled(ncclComm_t comm, ncclResult_t result, const char* what) {
     const auto start = std::chrono::steady_clock::now();
     while (result == ncclInProgress) {
-        if (std::chrono::steady_clock::now() - start > kSetUpLimit) {
-            ncclCommAbort(comm);
+        if (std::chrono::steady_clock::now() - start > kSetUpLimit)
             return Error{
                 "timed-out", fmt::format("{}: not done after {} s", what, kSetUpLimit.count()), {}, {}};
-        }
         std::this_thread::sleep_for(std::chrono::microseconds(100));
         ncclCommGetAsyncError(comm, &result);
     }
@@ -246,9 +245,9 @@ Result<ncclComm_t> Communicators::world() {
     config.blocking = 0;
     ncclComm_t made = nullptr;
     const ncclResult_t result = ncclCommInitRankConfig(&made, plane_.size(), id, plane_.rank(), &config);
+    world_ = made; // aborted with the others if it does not get ready
     if (Status ready = settled(made, result, "ncclCommInitRankConfig"); !ready)
         return ready.error();
-    world_ = made;
     return world_;
 }
 
@@ -269,6 +268,7 @@ Result<ncclComm_t> Communicators::of(const std::vector<int32_t>& ranks) {
             ncclCommSplit(all.value(), inside ? 0 : NCCL_SPLIT_NOCOLOR, plane_.rank(), &made, &config);
         if (Status ready = settled(all.value(), result, "ncclCommSplit"); !ready)
             return ready.error();
+        groups_[ranks] = made;
         if (inside) {
             ncclResult_t state = ncclInProgress;
             ncclCommGetAsyncError(made, &state);
