@@ -228,6 +228,8 @@ Communicators::~Communicators() {
 }
 
 Result<ncclComm_t> Communicators::world() {
+    if (broken_)
+        return *broken_;
     if (world_)
         return world_;
     ncclUniqueId id{};
@@ -247,12 +249,12 @@ Result<ncclComm_t> Communicators::world() {
     const ncclResult_t result = ncclCommInitRankConfig(&made, plane_.size(), id, plane_.rank(), &config);
     world_ = made; // aborted with the others if it does not get ready
     if (Status ready = settled(made, result, "ncclCommInitRankConfig"); !ready)
-        return ready.error();
+        return *(broken_ = ready.error());
     return world_;
 }
 
 Result<ncclComm_t> Communicators::of(const std::vector<int32_t>& ranks) {
-    if (auto found = groups_.find(ranks); found != groups_.end())
+    if (auto found = groups_.find(ranks); found != groups_.end() && !broken_)
         return found->second;
     const Result<ncclComm_t> all = world();
     if (!all)
@@ -267,13 +269,13 @@ Result<ncclComm_t> Communicators::of(const std::vector<int32_t>& ranks) {
         const ncclResult_t result =
             ncclCommSplit(all.value(), inside ? 0 : NCCL_SPLIT_NOCOLOR, plane_.rank(), &made, &config);
         if (Status ready = settled(all.value(), result, "ncclCommSplit"); !ready)
-            return ready.error();
+            return *(broken_ = ready.error());
         groups_[ranks] = made;
         if (inside) {
             ncclResult_t state = ncclInProgress;
             ncclCommGetAsyncError(made, &state);
             if (Status ready = settled(made, state, "ncclCommSplit"); !ready)
-                return ready.error();
+                return *(broken_ = ready.error());
         }
     }
     return groups_[ranks] = made;

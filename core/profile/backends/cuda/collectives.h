@@ -6,6 +6,7 @@
 
 #include <map>
 #include <nccl.h>
+#include <optional>
 
 namespace gs::cuda {
 
@@ -40,6 +41,7 @@ private:
 
     ControlPlane& plane_;
     ncclComm_t world_ = nullptr;
+    std::optional<Error> broken_; ///< a communicator did not get ready: none is asked for again
     std::map<std::vector<int32_t>, ncclComm_t> groups_; ///< null on ranks outside
 };
 
