@@ -149,6 +149,11 @@ private:
         if (auto optional = type->cast<c10::OptionalType>())
             return convert(value, optional->getElementType(), name);
         const bool real = type->kind() == c10::TypeKind::FloatType;
+        if (type->kind() == c10::TypeKind::TensorType && value.kind == InputValue::Kind::Integer)
+            return c10::IValue(
+                at::scalar_tensor(value.integer, at::kLong)); // a number where a tensor is meant
+        if (type->kind() == c10::TypeKind::TensorType && value.kind == InputValue::Kind::Real)
+            return c10::IValue(at::scalar_tensor(value.real, at::kFloat));
         switch (value.kind) {
         case InputValue::Kind::Tensor:
             return c10::IValue(tensors_.at(value.tensor));
