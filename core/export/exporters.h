@@ -9,6 +9,7 @@ Exporter analysisExporter();      ///< analysis_json.cpp
 Exporter scheduleExporter();      ///< schedule_json.cpp
 Exporter magiEnvironment();       ///< magi_environment.cpp
 Exporter magiLogExporter();       ///< magi_log.cpp
+Exporter pgeTraceExporter();      ///< pge_trace.cpp
 Exporter chromeTraceExporter();   ///< chrome_trace.cpp
 Exporter gatherTableExporter();   ///< csv_tables.cpp
 Exporter costTableExporter();     ///< csv_tables.cpp

@@ -82,7 +82,7 @@ std::vector<std::string> differences(const Analysis& analysis) {
     return notes;
 }
 
-Result<std::string> writeEnvironment(const Analysis& analysis) {
+Result<std::string> writeEnvironment(const Analysis& analysis, const ExportOptions&) {
     const Settings& settings = analysis.request.settings;
     std::string text =
         fmt::format("# MagiCompiler options for {}, by {} {}.\n", oneLine(analysis.after.graph->info().name),
