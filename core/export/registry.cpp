@@ -8,9 +8,9 @@ namespace gs {
 
 const std::vector<Exporter>& exporters() {
     static const std::vector<Exporter> kExporters = {
-        scheduleExporter(),  magiEnvironment(),       magiLogExporter(),
-        pgeTraceExporter(),  chromeTraceExporter(),   gatherTableExporter(),
-        costTableExporter(), transferTableExporter(), analysisExporter(),
+        scheduleExporter(),    reportExporter(),    timelinePictureExporter(), liveBytesPictureExporter(),
+        magiEnvironment(),     magiLogExporter(),   pgeTraceExporter(),        chromeTraceExporter(),
+        gatherTableExporter(), costTableExporter(), transferTableExporter(),   analysisExporter(),
     };
     return kExporters;
 }

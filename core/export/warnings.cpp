@@ -42,8 +42,8 @@ std::vector<std::string> commonWarnings(const Analysis& analysis) {
     std::vector<std::string> out;
     const CostTable& costs = *analysis.after.costs;
     if (const size_t missing = costs.count(Provenance::Missing); missing > 0)
-        out.push_back(
-            fmt::format("{} missing and count{} as 0", counted(missing, "cost"), missing == 1 ? "s" : ""));
+        out.push_back(fmt::format("{} {} missing and count{} as 0", counted(missing, "cost"),
+                                  missing == 1 ? "is" : "are", missing == 1 ? "s" : ""));
     const size_t modelled = costs.count(Provenance::Analytical);
     if (modelled > 0 && modelled + costs.count(Provenance::Missing) == costs.entries().size())
         out.emplace_back("every cost comes from the model of the device, none was measured");
