@@ -13,6 +13,8 @@ Exporter pgeTraceExporter();         ///< pge_trace.cpp
 Exporter reportExporter();           ///< html/report.cpp
 Exporter timelinePictureExporter();  ///< html/report.cpp
 Exporter liveBytesPictureExporter(); ///< html/report.cpp
+Exporter graphExporter();            ///< graph_json.cpp
+Exporter bundleExporter();           ///< bundle.cpp
 Exporter chromeTraceExporter();      ///< chrome_trace.cpp
 Exporter gatherTableExporter();      ///< csv_tables.cpp
 Exporter costTableExporter();        ///< csv_tables.cpp

@@ -11,6 +11,7 @@ const std::vector<Exporter>& exporters() {
         scheduleExporter(),    reportExporter(),    timelinePictureExporter(), liveBytesPictureExporter(),
         magiEnvironment(),     magiLogExporter(),   pgeTraceExporter(),        chromeTraceExporter(),
         gatherTableExporter(), costTableExporter(), transferTableExporter(),   analysisExporter(),
+        bundleExporter(),      graphExporter(),
     };
     return kExporters;
 }
