@@ -1,5 +1,6 @@
 #include "app/main_window.h"
 
+#include "analysis/bundle_request.h"
 #include "app/banner.h"
 #include "app/command_palette.h"
 #include "app/file_kind.h"
@@ -187,6 +188,15 @@ MainWindow::Page MainWindow::page() const {
 
 void MainWindow::open(AnalysisRequest request) {
     want_samples_ = false;
+    // A bundle brings its own settings. One that cannot be read fails where every other file does.
+    if (isBundle(request.graph_file)) {
+        Diagnostics ignored;
+        if (Result<AnalysisRequest> stated = bundleRequest(request.graph_file, ignored)) {
+            if (!request.cost_files.empty())
+                stated->cost_files = request.cost_files;
+            request = std::move(stated).value();
+        }
+    }
     document_.open(std::move(request));
     updatePage();
 }
