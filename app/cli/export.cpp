@@ -26,6 +26,10 @@ int runExport(const QStringList& arguments) {
         printError(options.error());
         return exitCodeFor(options.error());
     }
+    if (!parser.isSet("format")) {
+        printError({"usage", "--format is missing", {}, "`gatherscope-cli list exports` names them all"});
+        return kExitUsage;
+    }
     const Exporter* exporter = findExporter(parser.value("format").toStdString());
     if (!exporter) {
         printError({"usage",

@@ -168,5 +168,69 @@ class ProfileGuidedEstimates(unittest.TestCase):
         self.check("llama3_8b_fsdp64_joint")
 
 
+@unittest.skipUnless(torch is not None and os.path.exists(CLI), "needs torch and the built command line")
+class InductorSettings(unittest.TestCase):
+    """The exported settings, loaded into the installed torch's own configuration module."""
+
+    VARIANTS = [
+        ["--scheduler", "overlap-scheduler-upstream", "--set", "collective_bucketing=true", "--set", "bucket_mode=fsdp",
+         "--set", "bucket_cap_mib=25", "--set", "max_in_flight_gb=0.5"],
+        ["--scheduler", "overlap-scheduler", "--set", "compute_overlap_multipler=0.8"],
+        ["--scheduler", "latest-safe-launch", "--set", "bucket_mode=coalesced"],
+        ["--scheduler", "program-order"],
+    ]
+
+    def setUp(self):
+        self.graph = corpus("graphs/mlp4_fsdp8_joint.json") or ROOT / "samples/mlp4_fsdp8_joint.json.gz"
+        versions = json.loads((ROOT / "resources/inductor_keys.json").read_text(encoding="utf-8"))["versions"]
+        self.known = {item["version"]: item for item in versions}
+        self.installed = ".".join(torch.__version__.split(".")[:2])
+
+    def load(self, version, variant):
+        text = export(self.graph, "inductor", "--for", f"torch-{version}", *variant)
+        space = {}
+        exec(compile(text, "exported settings", "exec"), space)
+        return text, space
+
+    def test_installed_torch_takes_them(self):
+        if self.installed not in self.known:
+            self.skipTest(f"no export for torch {self.installed} yet")
+        import torch._inductor.config as config
+        for variant in self.VARIANTS:
+            with self.subTest(variant=variant), config.patch({}):
+                saved = config.save_config()
+                try:
+                    _, space = self.load(self.installed, variant)
+                    space["apply"]()
+                    for name, value in space["SETTINGS"].items():
+                        owner, _, field = name.rpartition(".")
+                        self.assertEqual(getattr(getattr(config, owner), field), value)
+                finally:
+                    config.load_config(saved)
+
+    def test_unknown_names_are_an_error(self):
+        _, space = self.load(self.installed if self.installed in self.known else "2.15", self.VARIANTS[0])
+        space["SETTINGS"]["aten_distributed_optimizations.no_such_option"] = True
+        with self.assertRaises(AttributeError):
+            space["apply"]()
+
+    def test_fields_are_those_of_the_installed_torch(self):
+        if self.installed not in self.known:
+            self.skipTest(f"no export for torch {self.installed} yet")
+        import torch._inductor.config as config
+        prefix = "aten_distributed_optimizations."
+        fields = {name.removeprefix(prefix) for name in config._config if name.startswith(prefix)}
+        self.assertEqual(fields, set(self.known[self.installed]["keys"]))
+
+    def test_no_version_gets_a_field_that_it_lacks(self):
+        for version, item in self.known.items():
+            for variant in self.VARIANTS:
+                text, space = self.load(version, variant)
+                with self.subTest(version=version, variant=variant):
+                    names = {name.split(".")[-1] for name in space["SETTINGS"]}
+                    self.assertLessEqual(names, set(item["keys"]))
+                    self.assertIn("# Not expressed", text)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -7,7 +7,11 @@ namespace gs {
 
 Exporter analysisExporter();         ///< analysis_json.cpp
 Exporter scheduleExporter();         ///< schedule_json.cpp
-Exporter magiEnvironment();          ///< magi_environment.cpp
+Exporter magiEnvironment();          ///< magi_config.cpp
+Exporter magiPython();               ///< magi_config.cpp
+Exporter magiYaml();                 ///< magi_config.cpp
+Exporter inductorExporter();         ///< inductor_config.cpp
+Exporter torchtitanExporter();       ///< inductor_config.cpp
 Exporter magiLogExporter();          ///< magi_log.cpp
 Exporter pgeTraceExporter();         ///< pge_trace.cpp
 Exporter reportExporter();           ///< html/report.cpp

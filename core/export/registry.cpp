@@ -8,10 +8,24 @@ namespace gs {
 
 const std::vector<Exporter>& exporters() {
     static const std::vector<Exporter> kExporters = {
-        scheduleExporter(),    reportExporter(),    timelinePictureExporter(), liveBytesPictureExporter(),
-        magiEnvironment(),     magiLogExporter(),   pgeTraceExporter(),        chromeTraceExporter(),
-        gatherTableExporter(), costTableExporter(), transferTableExporter(),   analysisExporter(),
-        bundleExporter(),      graphExporter(),
+        scheduleExporter(),
+        reportExporter(),
+        timelinePictureExporter(),
+        liveBytesPictureExporter(),
+        magiEnvironment(),
+        magiPython(),
+        magiYaml(),
+        inductorExporter(),
+        torchtitanExporter(),
+        magiLogExporter(),
+        pgeTraceExporter(),
+        chromeTraceExporter(),
+        gatherTableExporter(),
+        costTableExporter(),
+        transferTableExporter(),
+        analysisExporter(),
+        bundleExporter(),
+        graphExporter(),
     };
     return kExporters;
 }
