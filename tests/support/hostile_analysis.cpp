@@ -29,9 +29,11 @@ std::vector<std::string> hostileLabels() {
             std::string(100'000, 'x') + "é"};
 }
 
-AnalysisPtr hostileAnalysis() {
+namespace {
+
+/// A gather, its wait and a product per label.
+GraphPtr hostileGraph(const std::vector<std::string>& labels) {
     GraphBuilder b;
-    const std::vector<std::string> labels = hostileLabels();
     b.info().name = labels[0] + labels[11];
     b.info().model = labels[1];
     b.info().producer = labels[2];
@@ -71,10 +73,16 @@ AnalysisPtr hostileAnalysis() {
     }
     const NodeId output = b.addNode("output", NodeOp::Output, "output");
     b.setArgs(output, {b.nodeArg(last)});
+    return b.finish(nullptr);
+}
 
+} // namespace
+
+AnalysisPtr hostileAnalysis() {
+    const std::vector<std::string> labels = hostileLabels();
     auto analysis = std::make_shared<Analysis>();
     Program program;
-    program.graph = b.finish(nullptr);
+    program.graph = hostileGraph(labels);
     program.collectives = std::make_shared<CollectiveTable>(*program.graph);
     CostChain chain;
     for (NodeId id = 0; id < program.graph->size(); ++id) {

@@ -113,7 +113,7 @@ void TestHostileExports::pages() {
 void TestHostileExports::dotTexts() {
     for (const std::string& label : test::hostileLabels()) {
         const std::string escaped = escapeDot(label);
-        QVERIFY(escaped.size() <= 16384);
+        QVERIFY(escaped.size() <= kMaxDotText);
         QCOMPARE(QString::fromStdString(escaped).toStdString(),
                  escaped); // valid UTF-8, cut between characters
         size_t backslashes = 0;
