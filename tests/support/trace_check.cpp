@@ -46,6 +46,31 @@ std::string eventFault(const Json& event) {
     return {};
 }
 
+using Events = std::map<int64_t, std::vector<Json>>;
+using Slices = std::map<std::pair<int, int>, std::vector<std::pair<double, double>>>;
+
+/// Arrows begin and end on slices of one process, once each, and forwards in time.
+std::string arrowFault(const Events& starts, Events& ends, Slices& slices) {
+    if (starts.size() != ends.size())
+        return "arrows without an end";
+    for (const auto& [id, list] : starts) {
+        if (list.size() != 1 || ends[id].size() != 1)
+            return "an arrow's id is used twice";
+        if (ends[id][0].at("ts").get<double>() < list[0].at("ts").get<double>() ||
+            ends[id][0].at("pid") != list[0].at("pid"))
+            return "an arrow that goes back in time";
+        for (const Json& end : {list[0], ends[id][0]}) {
+            const double at = end.at("ts");
+            const int pid = end.at("pid"), tid = end.at("tid");
+            const auto& spans = slices[{pid, tid}];
+            if (std::none_of(spans.begin(), spans.end(),
+                             [&](const auto& span) { return span.first <= at && at <= span.second; }))
+                return "an arrow that ends on no slice";
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 std::string traceFault(const Json& trace) {
@@ -94,24 +119,7 @@ std::string traceFault(const Json& trace) {
         if (std::string fault = nestingFault(spans); !fault.empty())
             return fault;
     }
-    if (starts.size() != ends.size())
-        return "arrows without an end";
-    for (const auto& [id, list] : starts) {
-        if (list.size() != 1 || ends[id].size() != 1)
-            return "an arrow's id is used twice";
-        if (ends[id][0].at("ts").get<double>() < list[0].at("ts").get<double>() ||
-            ends[id][0].at("pid") != list[0].at("pid"))
-            return "an arrow that goes back in time";
-        for (const Json& end : {list[0], ends[id][0]}) {
-            const double at = end.at("ts");
-            const int pid = end.at("pid"), tid = end.at("tid");
-            const auto& spans = slices[{pid, tid}];
-            if (std::none_of(spans.begin(), spans.end(),
-                             [&](const auto& span) { return span.first <= at && at <= span.second; }))
-                return "an arrow that ends on no slice";
-        }
-    }
-    return {};
+    return arrowFault(starts, ends, slices);
 }
 
 } // namespace gs::test
