@@ -8,6 +8,7 @@
 #include "app/cli/compare_trace.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
+#include "app/cli/profiles.h"
 #include "app/cli/progress.h"
 #include "app/cli/summary.h"
 #include "base/units.h"
@@ -330,6 +331,8 @@ int compareFile(const CompareOptions& options) {
 } // namespace
 
 int runCompare(const QStringList& arguments) {
+    if (arguments.contains("--profiles"))
+        return compareStoredProfiles(arguments);
     QCommandLineParser parser;
     parser.setApplicationDescription("Runs every scheduler on a graph and shows what each hides, how long "
                                      "the step is and what memory it takes; "
@@ -347,6 +350,8 @@ int runCompare(const QStringList& arguments) {
          "A trace of a run with the schedule applied (Kineto, nsys), held against the simulation; several: "
          "ranks of one run.",
          "FILE"},
+        {"profiles", "Two profiles of --store FILE side by side, in place of a graph: --profiles A B.",
+         "A B"},
         {"diff", "Two variants gather by gather: --diff A B, each NAME or NAME:KEY=VALUE,….", "A B"},
     });
     parser.addPositionalArgument(

@@ -178,11 +178,14 @@ std::string changesText(const Settings& settings, const Settings& base) {
 }
 
 std::string variantKey(const AnalysisRequest& request) {
-    std::string key = fmt::format("{}\n{}\n{}\n", request.graph_file, request.graph_index, request.rank);
+    std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n", request.graph_file, request.graph_index,
+                                  request.rank, request.stage, request.shapes_file);
     for (const std::string& file : request.cost_files)
         key += file + "\n";
     for (const auto& [name, ns] : request.cost_overrides)
         key += fmt::format("{}={}\n", name, ns);
+    for (const auto& [name, source] : request.cost_pins)
+        key += fmt::format("{}={}\n", name, source);
     for (const std::string& edit : editTexts(request.edits))
         key += edit + "\n";
     const Settings& settings = request.settings;

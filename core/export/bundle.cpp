@@ -34,6 +34,7 @@ Json requestJson(const Analysis& analysis) {
             {"settings", std::move(settings)},
             {"edits", editTexts(request.edits)},
             {"cost_overrides", std::move(overrides)},
+            {"cost_pins", request.cost_pins},
             {"cost_files", request.cost_files}};
 }
 
