@@ -72,7 +72,9 @@ Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diag
                 request.cost_pins[std::string(field.key)] = source;
         }
     }
-    if (stated["cost_files"].get(items) == simdjson::SUCCESS && items.size() > 0)
+    bool measured = false;
+    const bool files = stated["cost_files"].get(items) == simdjson::SUCCESS && items.size() > 0;
+    if (files || (stated["measured"].get(measured) == simdjson::SUCCESS && measured))
         request.cost_files.push_back(path);
     return request;
 }
