@@ -2,8 +2,10 @@
 // variants gather by gather.
 #include "analysis/search.h"
 #include "app/cli/commands.h"
+#include "app/cli/compare_bundles.h"
 #include "app/cli/compare_ranks.h"
 #include "app/cli/compare_text.h"
+#include "app/cli/compare_trace.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
 #include "app/cli/profiles.h"
@@ -326,6 +328,19 @@ int compareFile(const CompareOptions& options) {
     return over ? kExitFindings : kExitDone;
 }
 
+/// Against a trace of a run, or two bundles: nothing is scheduled anew.
+int compareRecorded(const QCommandLineParser& parser) {
+    const QStringList files = parser.positionalArguments();
+    const Result<CommonOptions> common = readCommonOptions(parser);
+    if (!common) {
+        printError(common.error());
+        return exitCodeFor(common.error());
+    }
+    if (parser.isSet("trace"))
+        return compareTrace(files.first(), parser.values("trace"), parser.value("csv"), common.value());
+    return compareBundleFiles(files, common.value());
+}
+
 } // namespace
 
 int runCompare(const QStringList& arguments) {
@@ -344,14 +359,22 @@ int runCompare(const QStringList& arguments) {
         {"time-limit", "When the search ends with the best so far (60).", "SECONDS"},
         {"csv", "Write all rows as CSV to FILE, or to stdout for -.", "FILE"},
         {"ranks", "The files are of the ranks of one job: do they fit together? (default for several files)"},
+        {"trace",
+         "A trace of a run with the schedule applied (Kineto, nsys), held against the simulation; several: "
+         "ranks of one run.",
+         "FILE"},
         {"profiles", "Two profiles of --store FILE side by side, in place of a graph: --profiles A B.",
          "A B"},
         {"diff", "Two variants gather by gather: --diff A B, each NAME or NAME:KEY=VALUE,….", "A B"},
     });
     parser.addPositionalArgument(
-        "FILE", "Graph file; several, or a log of several ranks: a comparison of ranks.", "FILE…");
+        "FILE",
+        "Graph file; several, or a log of several ranks: a comparison of ranks; two bundles: what differs.",
+        "FILE…");
     if (const int code = parseArguments(parser, withJoinedDiff(arguments), 1); code >= 0)
         return code;
+    if (parser.isSet("trace") || namesTwoBundles(parser.positionalArguments()))
+        return compareRecorded(parser);
     const bool of_schedulers = parser.isSet("schedulers") || parser.isSet("search") || parser.isSet("diff");
     if (parser.isSet("ranks") || (!of_schedulers && !parser.isSet("rank") && !parser.isSet("graph") &&
                                   namesSeveralRanks(parser.positionalArguments()))) {

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "export/exporters.h"
+#include "export/warnings.h"
 #include "graph/graph_builder.h"
 
 #include <cmath>
@@ -136,7 +137,7 @@ Json settingsJson(const Settings& settings) {
     return out;
 }
 
-Result<std::string> writeSchedule(const Analysis& analysis) {
+Result<std::string> writeSchedule(const Analysis& analysis, const ExportOptions&) {
     const Graph& graph = *analysis.after.graph;
     const Schedule& schedule = *analysis.after.schedule;
     if (const auto broken = findBrokenEdge(graph, schedule.order))
@@ -175,7 +176,8 @@ Result<std::string> writeSchedule(const Analysis& analysis) {
 } // namespace
 
 Exporter scheduleExporter() {
-    return {"schedule", "Schedule for the bridge (JSON)", "json", writeSchedule};
+    return {"schedule", "Schedule for the bridge (JSON)", "json", writeSchedule,
+            [](const Analysis& analysis, const ExportOptions&) { return scheduleWarnings(analysis); }};
 }
 
 } // namespace gs
