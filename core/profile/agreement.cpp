@@ -90,7 +90,7 @@ Result<std::vector<RankProgram>> exchangeGraphs(ControlPlane& plane, const RankO
     std::map<std::string, GraphPtr> graphs;
     for (const auto& [hash, rank] : first) {
         Diagnostics ignored;
-        const Result<ImportedGraph> read = importText({labels[rank], (*texts)[rank]}, -1, -1, ignored, {});
+        const Result<ImportedGraph> read = importText({labels[rank], texts.value()[rank]}, -1, -1, ignored, {});
         if (!read)
             return Error{"rank-abort",
                          fmt::format("rank {} has another graph ({}), and it cannot be compared: {}", rank,

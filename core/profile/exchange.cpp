@@ -29,8 +29,8 @@ Result<std::vector<Measurement>> Exchange::share(const Measurement& own) {
     if (!lines)
         return lines.error();
     std::vector<Measurement> all;
-    for (size_t r = 0; r < lines->size(); ++r) {
-        const Json said = Json::parse((*lines)[r], nullptr, false);
+    for (size_t r = 0; r < lines.value().size(); ++r) {
+        const Json said = Json::parse(lines.value()[r], nullptr, false);
         if (!said.is_array() || said.size() != 5)
             return Error{"bad-message", fmt::format("rank {} is out of step", r), {}, ""};
         if (const auto why = said[0].get<std::string>(); !why.empty())

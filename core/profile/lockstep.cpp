@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/units.h"
+#include "cost/readers/collective_names.h"
 #include "profile/exchange.h"
 
 #include <algorithm>
@@ -73,10 +74,10 @@ private:
         const auto devices = plane_.allGather(facts.name);
         if (!devices)
             return devices.error();
-        for (size_t r = 1; r < devices->size(); ++r) {
-            if ((*devices)[r] != (*devices)[0]) {
+        for (size_t r = 1; r < devices.value().size(); ++r) {
+            if (devices.value()[r] != devices.value()[0]) {
                 warn("other-device", fmt::format("rank {} measures on {}, rank 0 on {}: the slowest counts",
-                                                 r, (*devices)[r], (*devices)[0]));
+                                                 r, devices.value()[r], devices.value()[0]));
                 break;
             }
         }
@@ -320,8 +321,8 @@ private:
         const auto hashes = plane_.allGather(result_.hash);
         if (!hashes)
             return hashes.error();
-        for (size_t r = 1; r < hashes->size(); ++r) {
-            if ((*hashes)[r] != (*hashes)[0])
+        for (size_t r = 1; r < hashes.value().size(); ++r) {
+            if (hashes.value()[r] != hashes.value()[0])
                 return Error{"tables-differ",
                              fmt::format("rank {} ended with another table than rank 0", r),
                              {},

@@ -1,6 +1,7 @@
 #include "profile/work_list.h"
 
 #include "cost/operands.h"
+#include "cost/readers/collective_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -257,19 +258,6 @@ private:
 };
 
 } // namespace
-
-CollectiveKind plainKind(CollectiveKind kind) {
-    switch (kind) {
-    case CollectiveKind::AllGatherCoalesced:
-        return CollectiveKind::AllGather;
-    case CollectiveKind::ReduceScatterCoalesced:
-        return CollectiveKind::ReduceScatter;
-    case CollectiveKind::AllReduceCoalesced:
-        return CollectiveKind::AllReduce;
-    default:
-        return kind;
-    }
-}
 
 std::vector<WorkItem> makeWorkList(const std::vector<MeasuredProgram>& programs, int32_t world,
                                    const CostModel& analytical, const WorkOptions& options) {

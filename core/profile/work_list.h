@@ -70,8 +70,6 @@ int64_t scaleCollective(CollectiveKind kind, int64_t timed_ns, int64_t step_ns, 
 int64_t stepTime(CollectiveKind kind, int64_t probe_ns, int32_t timed);
 /// Key of the latency probe for a collective.
 std::string latencyProbeKey(CollectiveKind kind);
-/// Coalesced kinds as the plain one.
-CollectiveKind plainKind(CollectiveKind kind);
 
 /// For other ranks: everything but the last block.
 std::string encodeWork(const std::vector<WorkItem>& items);
