@@ -63,7 +63,7 @@ Status checkEqual(const std::vector<Json>& offers) {
         const auto values = column(offers, field);
         if (const int32_t r = firstOther(values); r >= 0)
             return Error{"other-settings",
-                         fmt::format("rank 0 and rank {} measure with other {}: {}", r, field,
+                         fmt::format("rank {} measures with other {} than rank 0: {}", r, field,
                                      firstDifference(values[0], values[static_cast<size_t>(r)])),
                          {},
                          "start all ranks with the same options"};
@@ -90,7 +90,8 @@ Result<std::vector<RankProgram>> exchangeGraphs(ControlPlane& plane, const RankO
     std::map<std::string, GraphPtr> graphs;
     for (const auto& [hash, rank] : first) {
         Diagnostics ignored;
-        const Result<ImportedGraph> read = importText({labels[rank], texts.value()[rank]}, -1, -1, ignored, {});
+        const Result<ImportedGraph> read =
+            importText({labels[rank], texts.value()[rank]}, -1, -1, ignored, {});
         if (!read)
             return Error{"rank-abort",
                          fmt::format("rank {} has another graph ({}), and it cannot be compared: {}", rank,

@@ -8,7 +8,8 @@
 //   contention  rank 0 only: one gather beside compute (the fields of ContentionPoint)
 //   warning     something a person should know ("code", "message", "hint")
 //   result      once: "hash" of the whole table, "entries", "runs" (how often operators ran), and from rank 0
-//               "profile" (a Profile without its lists); or "error" with the "key" where it happened
+//               "profile" (a Profile without its lists); or "error" with the "key" where it happened. The
+//               message of an error that one rank is to blame for begins "rank R "
 //   bye         last: "reason" is "done", "failed" or "stopped"
 // The launcher says one line to rank 0 first, `start` with the keys that need not be measured again. The end
 // of rank 0's stdin means that the launcher is gone: all ranks leave.
