@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
+#include "app/cli/profiles.h"
 #include "app/worker/worker_command.h"
 #include "base/units.h"
 #include "cost/cost_sources.h"
@@ -134,11 +135,15 @@ constexpr Topic kTopics[] = {
 int runList(const QStringList& arguments) {
     QCommandLineParser parser;
     parser.setApplicationDescription("Lists the graphs in a file or folder, or one of: schedulers, settings, "
-                                     "cost-sources, devices, readers, exports, checks, backends.");
+                                     "cost-sources, devices, backends, profiles (of --store FILE), readers, "
+                                     "exports, checks.");
+    parser.addOption({"store", "Profile store, for `list profiles`.", "FILE"});
     parser.addPositionalArgument("WHAT", "A file, a folder, or one of the words above.");
     if (const int code = parseArguments(parser, arguments, 1); code >= 0)
         return code;
     const QString what = parser.positionalArguments().first();
+    if (what == "profiles")
+        return listProfiles(parser.value("store"));
     for (const Topic& topic : kTopics) {
         if (what == topic.name) {
             topic.print();

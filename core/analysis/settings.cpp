@@ -379,7 +379,7 @@ const std::vector<SettingSpec> kSpecs = {
      "fused_regions",
      "Fused regions",
      Flag,
-     "false",
+     "true",
      0,
      1,
      {},

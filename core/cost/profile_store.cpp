@@ -2,6 +2,7 @@
 
 #include "cost/profile_sql.h"
 
+#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -362,6 +363,15 @@ Result<Profile> ProfileStore::latest(const std::string& device) const {
                                 : fmt::format("the profile store {} has no profile of \"{}\"", path_, device),
                  {path_, 0, 0},
                  known.empty() ? "`gatherscope-cli profile` measures one" : "it knows " + known};
+}
+
+Result<Profile> ProfileStore::find(const std::string& choice) const {
+    int64_t id = 0;
+    const char* last = choice.data() + choice.size();
+    const auto [end, error] = std::from_chars(choice.data(), last, id);
+    if (error == std::errc() && end == last)
+        return read(id);
+    return latest(choice == "latest" ? std::string() : choice);
 }
 
 Status ProfileStore::remove(int64_t id) {

@@ -56,6 +56,8 @@ public:
     Result<Profile> read(int64_t id) const;
     /// The newest of a device, or of all for an empty name. Error "no-such-profile".
     Result<Profile> latest(const std::string& device) const;
+    /// By what the setting `profile` says: "latest", a number, or a device. Error "no-such-profile".
+    Result<Profile> find(const std::string& choice) const;
     /// Error "no-such-profile".
     Status remove(int64_t id);
 
