@@ -238,6 +238,16 @@ std::optional<WorkerFailure> WorkerClient::launcherWitness() const {
     return blame(rank, "rank-died", (by + match.captured(2)).toStdString());
 }
 
+std::optional<WorkerFailure> WorkerClient::exitWitness() const {
+    // "mpirun has exited due to process rank 1 with PID 0 on node n exiting improperly."
+    static const QRegularExpression kExit(R"(has exited due to\s+process rank (\d+))");
+    const QRegularExpressionMatch match = kExit.match(QString::fromLocal8Bit(errors_));
+    const int rank = match.hasMatch() ? match.captured(1).toInt() : -1;
+    if (rank < 0 || static_cast<size_t>(rank) >= ranks_.size())
+        return std::nullopt;
+    return blame(rank, "rank-died", "ended without a word");
+}
+
 std::optional<WorkerFailure> WorkerClient::rankWitness(bool culprits_only) const {
     for (size_t r = 0; r < ranks_.size(); ++r) {
         const auto& result = ranks_[r].result;
@@ -258,6 +268,8 @@ std::optional<WorkerFailure> WorkerClient::findFailure(int code, QProcess::ExitS
     if (auto failure = rankWitness(true))
         return failure;
     if (auto failure = launcherWitness())
+        return failure;
+    if (auto failure = exitWitness())
         return failure;
     const bool ended_well = status == QProcess::NormalExit && code == 0;
     const bool any_heard =

@@ -67,6 +67,7 @@ private:
     /// What went wrong, by the best witness; nothing if all is well.
     std::optional<WorkerFailure> findFailure(int code, QProcess::ExitStatus status) const;
     std::optional<WorkerFailure> launcherWitness() const;
+    std::optional<WorkerFailure> exitWitness() const;
     std::optional<WorkerFailure> rankWitness(bool culprits_only) const;
     /// All ranks ended with the table that was received here, and ran as often.
     std::optional<WorkerFailure> checkTable() const;

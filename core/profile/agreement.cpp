@@ -151,6 +151,8 @@ Result<std::vector<WorkItem>> unite(const std::vector<std::string>& lists, std::
     std::vector<WorkItem> out;
     for (auto& [key, item] : all) {
         item.everywhere = owners[key] == lists.size() || item.work == WorkKind::Collective;
+        if (item.communicates && !item.everywhere)
+            item.cannot = "only some ranks have it, and it communicates";
         out.push_back(std::move(item));
     }
     sortWork(out);

@@ -19,24 +19,24 @@ Measurement summarise(std::vector<int64_t> samples) {
         return Measurement::failure("it gave no samples");
     std::sort(samples.begin(), samples.end());
     const size_t n = samples.size();
-    return {{}, samples[n / 2], samples[n * 3 / 4] - samples[n / 4], static_cast<int64_t>(n)};
+    return {{}, samples[n / 2], samples[n * 3 / 4] - samples[n / 4], static_cast<int64_t>(n), {}};
 }
 
 Result<std::vector<Measurement>> Exchange::share(const Measurement& own) {
     const std::string stop = stop_ ? stop_() : std::string();
-    const Json line = {stop, own.fault, own.ns, own.second, own.samples};
+    const Json line = {stop, own.fault, own.ns, own.second, own.samples, own.note};
     const auto lines = plane_.allGather(line.dump(-1, ' ', false, Json::error_handler_t::replace));
     if (!lines)
         return lines.error();
     std::vector<Measurement> all;
     for (size_t r = 0; r < lines.value().size(); ++r) {
         const Json said = Json::parse(lines.value()[r], nullptr, false);
-        if (!said.is_array() || said.size() != 5)
+        if (!said.is_array() || said.size() != 6)
             return Error{"bad-message", fmt::format("rank {} is out of step", r), {}, ""};
         if (const auto why = said[0].get<std::string>(); !why.empty())
             return Error{"stopped", fmt::format("rank {} stops: {}", r, why), {}, ""};
         all.push_back({said[1].get<std::string>(), said[2].get<int64_t>(), said[3].get<int64_t>(),
-                       said[4].get<int64_t>()});
+                       said[4].get<int64_t>(), said[5].get<std::string>()});
         if (!all.back().fault.empty())
             all.back().fault = fmt::format("rank {}: {}", r, all.back().fault);
     }
@@ -74,6 +74,8 @@ Result<Reconciled> Exchange::reconcile(const Measurement& own, bool communicatin
     for (const Measurement& one : all.value()) {
         if (!one.fault.empty() && out.reason.empty())
             out.reason = one.fault;
+        if (out.note.empty())
+            out.note = one.note;
         if (one.ns < 0)
             continue;
         ++measured;

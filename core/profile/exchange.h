@@ -16,8 +16,9 @@ struct Measurement {
     int64_t ns = -1;     ///< median
     int64_t second = -1; ///< distance between the quartiles, or the second time of a pair
     int64_t samples = 0;
+    std::string note; ///< PreparedOp::note
 
-    static Measurement failure(std::string why) { return {std::move(why), -1, -1, 0}; }
+    static Measurement failure(std::string why) { return {std::move(why), -1, -1, 0, {}}; }
 };
 
 /// Median and quartiles of samples; no samples are a fault.
@@ -31,6 +32,7 @@ struct Reconciled {
     int64_t second_ns = -1; ///< greatest second time
     int64_t skew_ns = -1;   ///< greatest minus least; -1 = one rank
     int64_t samples = 0;    ///< of the slowest rank
+    std::string note;       ///< of the first rank that has one
 };
 
 /// Every call is collective, ends with the same result on all ranks, and with the error "stopped" on all of

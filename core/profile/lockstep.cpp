@@ -144,9 +144,10 @@ private:
             const auto samples =
                 caught<std::vector<int64_t>>([&] { return backend_.time(*op.value(), job_.plan); });
             own = samples ? summarise(samples.value()) : Measurement::failure(samples.error().message);
+            own.note = op.value()->note;
             result_.runs += job_.plan.warmups + job_.plan.iterations;
         }
-        const Result<Reconciled> all = exchange_.reconcile(own, item.work == WorkKind::Collective);
+        const Result<Reconciled> all = exchange_.reconcile(own, item.communicates);
         if (!all)
             return all.error();
         if (!all->reason.empty())
@@ -182,11 +183,12 @@ private:
         entry.samples = all.samples;
         entry.spread_ns = all.spread_ns;
         entry.rank_skew_ns = all.skew_ns;
+        entry.note = all.note;
         if (item.scaled())
             scale(item, entry);
         else if (!item.placement.empty()) {
             entry.provenance = Provenance::Extrapolated;
-            entry.note = item.placement;
+            entry.note = item.placement + (all.note.empty() ? "" : "; " + all.note);
         }
         addEntry(std::move(entry));
     }
@@ -199,7 +201,8 @@ private:
         entry.note = fmt::format("timed on {} of {} ranks: {} for {}; scaled as a ring with {} a step{}",
                                  timed, item.group_ranks, formatTime(entry.ns),
                                  formatBytes(std::max(item.spec.input_bytes, item.spec.output_bytes)),
-                                 formatTime(step), found == step_ns_.end() ? " (not known)" : "");
+                                 formatTime(step), found == step_ns_.end() ? " (not known)" : "") +
+                     note;
         entry.ns = scaleCollective(item.spec.kind, entry.ns, step, timed, item.group_ranks);
     }
 
@@ -288,7 +291,7 @@ private:
         if (refused->empty() && transfer.value() && kernel.value()) {
             const auto both = caught<TogetherTimes>(
                 [&] { return backend_.timeTogether(*transfer.value(), *kernel.value(), job_.plan); });
-            own = both ? Measurement{{}, both->collective_ns, both->compute_ns, job_.plan.iterations}
+            own = both ? Measurement{{}, both->collective_ns, both->compute_ns, job_.plan.iterations, {}}
                        : Measurement::failure(both.error().message);
             result_.runs += job_.plan.warmups + job_.plan.iterations;
         }

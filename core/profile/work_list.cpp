@@ -2,6 +2,7 @@
 
 #include "cost/operands.h"
 #include "cost/readers/collective_names.h"
+#include "profile/benchmark_inputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -91,6 +92,8 @@ void fillSizes(const Graph& graph, const Collective& item, CollectiveSpec& spec)
     }
 }
 
+constexpr const char* kAlone = "a collective is never timed on one rank alone: start two or more";
+
 std::string whyNotCollective(const Collective& item, int32_t world) {
     switch (plainKind(item.kind)) {
     case CollectiveKind::AllGather:
@@ -107,7 +110,7 @@ std::string whyNotCollective(const Collective& item, int32_t world) {
     if (item.input_bytes < 0 || item.output_bytes < 0 || item.dtype == DType::Unknown)
         return "its size is not known";
     if (item.group_size > 1 && world < 2)
-        return "a collective is never timed on one rank alone: start two or more";
+        return kAlone;
     return {};
 }
 
@@ -179,6 +182,10 @@ private:
             fill(item, WorkKind::Compute, key, node);
             item.kind = "compute";
             item.label = costLabel(*graph_, *collectives_, node);
+            item.communicates =
+                BenchmarkInputRegistry::global().hasInternalCollective(graph_->targetText(node));
+            if (item.communicates && world_ < 2)
+                item.cannot = kAlone;
             if (item.model_ns == 0) // starts no kernel: nothing to measure
                 items_.erase(key);
         }
@@ -209,6 +216,7 @@ private:
         if (!made)
             return;
         fill(item, WorkKind::Collective, key, collective.launch);
+        item.communicates = true;
         item.kind = std::string(collectiveKindName(collective.kind));
         item.label = costLabel(*graph_, *collectives_, collective.launch);
         item.cannot = whyNotCollective(collective, world_);
@@ -233,6 +241,7 @@ private:
             probe.kind = item.kind;
             probe.label = fmt::format("{} of one element", item.kind);
             probe.latency_probe = true;
+            probe.communicates = true;
             probe.group_ranks = static_cast<int32_t>(item.spec.ranks.size());
             probe.spec.kind = plainKind(item.spec.kind);
             probe.spec.dtype = item.spec.dtype;

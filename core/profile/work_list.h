@@ -25,6 +25,7 @@ struct WorkItem {
     std::string cannot;               ///< why it is not even tried; empty = it is
     bool everywhere = true;           ///< every rank's graph has it
     std::vector<std::string> members; ///< Fused: keys of its nodes, one per node
+    bool communicates = false;        ///< a collective, or an operator with one inside: needs all ranks
 
     CollectiveSpec spec;     ///< Collective: as it is timed
     int32_t group_ranks = 0; ///< Collective: ranks of the graph's group
