@@ -198,6 +198,7 @@ private:
         const auto found = step_ns_.find(plainKind(item.spec.kind));
         const int64_t step = found == step_ns_.end() ? 0 : found->second;
         entry.provenance = Provenance::Extrapolated;
+        const std::string note = entry.note.empty() ? "" : "; " + entry.note;
         entry.note = fmt::format("timed on {} of {} ranks: {} for {}; scaled as a ring with {} a step{}",
                                  timed, item.group_ranks, formatTime(entry.ns),
                                  formatBytes(std::max(item.spec.input_bytes, item.spec.output_bytes)),
