@@ -100,7 +100,7 @@ std::string rankUsage() {
            "  --set KEY=VALUE     setting, as of gatherscope-cli analyze\n"
            "  --edit EDIT         change by hand, as of gatherscope-cli analyze\n"
            "  --graph N --rank R --stage NAME --shapes FILE   which graph of the file\n"
-           "  --time-limit S      longest wait for the other ranks between two operators (600)\n"
+           "  --time-limit S      longest time for one operator or collective (600)\n"
            "  --launched          stdin comes from a launcher\n"
            "  --probe             backends and devices as JSON, without MPI\n"
            "  --version, --help\n";

@@ -21,7 +21,7 @@ struct RankOptions {
     bool probe = false;
     bool help = false;
     bool version = false;
-    int32_t time_limit_s = 600; ///< of one exchange among the ranks
+    int32_t time_limit_s = 600; ///< of one key
 
     /// Everything that must be equal on all ranks, a line each.
     std::string settingsText() const;

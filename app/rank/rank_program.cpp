@@ -206,13 +206,14 @@ private:
 
 int measure(const RankBuild& build, const RankOptions& options) {
     prepareProcess();
-    int provided = 0;
-    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+    int provided = 0; // several threads: a backend may drive a transfer while another thread computes
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
         return kAborted;
     std::optional<Failure> failure;
     {
-        MpiPlane plane(std::chrono::seconds(options.time_limit_s));
-        RankVoice voice(plane.rank());
+        // Those that wait give the one that hangs the time to say so.
+        MpiPlane plane(std::chrono::seconds(options.time_limit_s + 5));
+        RankVoice voice(plane.rank(), std::chrono::seconds(options.time_limit_s));
         failure = RankRun(build, options, plane, voice)();
         if (failure) {
             ResultMessage m;

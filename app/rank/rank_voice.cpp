@@ -50,7 +50,8 @@ void prepareProcess() {
     sigaction(SIGPIPE, &action, nullptr);
 }
 
-RankVoice::RankVoice(int32_t rank) : rank_(rank), out_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
+RankVoice::RankVoice(int32_t rank, std::chrono::seconds limit)
+    : rank_(rank), limit_(limit), out_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
     dup2(STDERR_FILENO, STDOUT_FILENO);
     thread_ = std::thread([this] { watch(); });
 }
@@ -66,6 +67,10 @@ void RankVoice::say(const MessageBody& body) {
     const std::lock_guard lock(mutex_); // a long line takes more than one write of a pipe
     if (!writeAll(out_, line))
         output_broken_ = true;
+    if (const auto* progress = std::get_if<ProgressMessage>(&body)) {
+        key_ = progress->key;
+        since_ = Clock::now();
+    }
 }
 
 Result<std::string> RankVoice::readStart() {
@@ -106,6 +111,12 @@ void RankVoice::lookAtInput() {
         input_ended_ = true;
 }
 
+void RankVoice::end(const ResultMessage& why) {
+    say(why);
+    say(ByeMessage{why.error->code == "stopped" ? "stopped" : "failed"});
+    _exit(5);
+}
+
 void RankVoice::watch() {
     auto next = Clock::now();
     auto asked = Clock::time_point::max();
@@ -119,10 +130,22 @@ void RankVoice::watch() {
         const bool stop = !stopReason().empty();
         if (stop && asked == Clock::time_point::max())
             asked = Clock::now();
-        if (stop && Clock::now() - asked > kGrace) {
-            say(ByeMessage{"stopped"});
-            _exit(5); // in the middle of an operator that takes too long to wait for
+        ResultMessage why;
+        Clock::duration busy;
+        {
+            const std::lock_guard lock(mutex_);
+            why.key = key_;
+            busy = Clock::now() - since_;
         }
+        if (stop && Clock::now() - asked > kGrace) // an operator that takes too long to wait for
+            why.error = Error{"stopped", fmt::format("rank {} stops: {}", rank_, stopReason()), {}, ""};
+        else if (busy > limit_)
+            why.error = Error{"rank-hangs",
+                              fmt::format("rank {} is at one key for more than {} s", rank_, limit_.count()),
+                              {},
+                              "--time-limit allows more"};
+        if (why.error)
+            end(why);
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
 }

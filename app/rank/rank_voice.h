@@ -18,7 +18,7 @@ namespace gs {
 /// ended from here.
 class RankVoice {
 public:
-    explicit RankVoice(int32_t rank);
+    RankVoice(int32_t rank, std::chrono::seconds limit);
     ~RankVoice();
     RankVoice(const RankVoice&) = delete;
     RankVoice& operator=(const RankVoice&) = delete;
@@ -35,9 +35,14 @@ private:
     void watch();
     void lookAtInput();
 
+    void end(const ResultMessage& why);
+
     const int32_t rank_;
+    const std::chrono::seconds limit_;
     int out_ = -1;
-    std::mutex mutex_;
+    std::mutex mutex_; ///< of writing and of what follows
+    std::string key_;  ///< at work
+    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
     std::atomic<bool> watch_input_ = false;
     std::atomic<bool> input_ended_ = false;
     std::atomic<bool> output_broken_ = false;

@@ -180,11 +180,11 @@ WorkerFailure WorkerClient::blame(int32_t rank, std::string code, const std::str
             key};
 }
 
-void WorkerClient::processEnded(int code, QProcess::ExitStatus status) {
+void WorkerClient::processEnded(int code) {
     readOutput();
     readErrors();
     completeProfile();
-    finish(failure_ ? failure_ : findFailure(code, status));
+    finish(failure_ ? failure_ : findFailure(code));
 }
 
 void WorkerClient::completeProfile() {
@@ -264,14 +264,18 @@ std::optional<WorkerFailure> WorkerClient::rankWitness(bool culprits_only) const
     return std::nullopt;
 }
 
-std::optional<WorkerFailure> WorkerClient::findFailure(int code, QProcess::ExitStatus status) const {
+std::optional<WorkerFailure> WorkerClient::findFailure(int code) const {
+    const bool all_well = std::all_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) {
+        return rank.said_bye && rank.result && !rank.result->error;
+    });
+    if (all_well) // whatever the launcher had to say of how they left
+        return checkTable();
     if (auto failure = rankWitness(true))
         return failure;
     if (auto failure = launcherWitness())
         return failure;
     if (auto failure = exitWitness())
         return failure;
-    const bool ended_well = status == QProcess::NormalExit && code == 0;
     const bool any_heard =
         std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.heard_ms > 0; });
     if (!any_heard) {
@@ -289,14 +293,10 @@ std::optional<WorkerFailure> WorkerClient::findFailure(int code, QProcess::ExitS
     }
     if (auto failure = rankWitness(false))
         return failure;
-    for (size_t r = 0; r < ranks_.size(); ++r) {
-        if (!ranks_[r].result)
-            return blame(static_cast<int32_t>(r), "rank-died", "ended without a result");
-    }
-    if (!ended_well)
-        return WorkerFailure{
-            {"launcher-failed", fmt::format("the launcher ended with code {}", code), {}, ""}, -1, {}};
-    return checkTable();
+    return WorkerFailure{
+        {"launcher-failed", fmt::format("the ranks ended without a result (exit code {})", code), {}, ""},
+        -1,
+        {}};
 }
 
 } // namespace gs

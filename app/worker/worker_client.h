@@ -60,12 +60,12 @@ private:
     void readErrors();
     void take(const RankMessage& message);
     void tick();
-    void processEnded(int code, QProcess::ExitStatus status);
+    void processEnded(int code);
     /// Ends the process; `failure` is what failed() will say.
     void stop(WorkerFailure failure);
     void signalGroup(int number) const;
     /// What went wrong, by the best witness; nothing if all is well.
-    std::optional<WorkerFailure> findFailure(int code, QProcess::ExitStatus status) const;
+    std::optional<WorkerFailure> findFailure(int code) const;
     std::optional<WorkerFailure> launcherWitness() const;
     std::optional<WorkerFailure> exitWitness() const;
     std::optional<WorkerFailure> rankWitness(bool culprits_only) const;

@@ -4,7 +4,6 @@
 #include <QFileInfo>
 #include <QProcess>
 #include <QStandardPaths>
-#include <QThread>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -39,7 +38,7 @@ Result<WorkerCommand> launcherOf(const WorkerRequest& request) {
         command.arguments << "--allow-run-as-root";
     if (!request.hostfile.isEmpty())
         command.arguments << "--hostfile" << request.hostfile;
-    else if (request.ranks > QThread::idealThreadCount())
+    else // counts only where there are more ranks than cores, which OpenMPI refuses otherwise
         command.arguments << "--oversubscribe";
     return command;
 }

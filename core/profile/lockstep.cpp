@@ -99,6 +99,7 @@ private:
         ProgressMessage m{done_, 0, item.key, item.label, phase, -1};
         for (const WorkItem& other : job_.work)
             m.count += wanted(other) ? 1 : 0;
+        m.count = std::max(m.count, done_ + 1); // gathers beside compute come on top
         const double elapsed = std::chrono::duration<double, std::nano>(Clock::now() - begin_).count();
         if (done_ > 0 && weight_done_ > 0)
             m.eta_ns = static_cast<int64_t>(elapsed * double(std::max<int64_t>(weight_left_, 0)) /
