@@ -1,4 +1,5 @@
-// The ranks of MPI_COMM_WORLD as a control plane without time limits, and the main() of tests that run on ranks.
+// The ranks of MPI_COMM_WORLD as a control plane without time limits, and the main() of tests that run on
+// ranks.
 #pragma once
 
 #include "profile/control_plane.h"

@@ -37,8 +37,7 @@ public:
     }
     NodeId call(const std::string& target, std::initializer_list<Arg> args, const Value& value,
                 std::initializer_list<Arg> kwargs = {}) {
-        const NodeId id =
-            b.addNode("call" + std::to_string(b.size()), NodeOp::CallFunction, target);
+        const NodeId id = b.addNode("call" + std::to_string(b.size()), NodeOp::CallFunction, target);
         b.setArgs(id, args);
         if (kwargs.size() > 0)
             b.setKwargs(id, std::vector<Arg>(kwargs));

@@ -103,7 +103,8 @@ private slots:
             make({CollectiveKind::AllGatherCoalesced, DType::Float32, 120, 120 * n, firstRanks(n), {80, 40}});
         QVERIFY(op);
         for (int i = 0; i < 30; ++i)
-            host::writeElement(DType::Float32, op->input.data() + i * 4, plane_.rank() * 10 + (i < 20 ? 1 : 2));
+            host::writeElement(DType::Float32, op->input.data() + i * 4,
+                               plane_.rank() * 10 + (i < 20 ? 1 : 2));
         QVERIFY(op->run().ok());
         for (int32_t r = 0; r < n; ++r) {
             QCOMPARE(outputAt(*op, r * 20), double(r * 10 + 1));
@@ -123,7 +124,8 @@ private slots:
             QVERIFY(all->run().ok());
             QCOMPARE(outputAt(*all, 0), sum);
             QCOMPARE(outputAt(*all, 63), sum);
-            const auto part = make({CollectiveKind::ReduceScatter, dtype, bytes * n, bytes, firstRanks(n), {}});
+            const auto part =
+                make({CollectiveKind::ReduceScatter, dtype, bytes * n, bytes, firstRanks(n), {}});
             QVERIFY(part);
             fillWith(*part, plane_.rank() + 1);
             QVERIFY(part->run().ok());
@@ -169,7 +171,8 @@ private slots:
                 QCOMPARE(outputAt(*op, i), double(mine[static_cast<size_t>(i)]));
         }
         // Ranks outside get nothing and wait for nobody.
-        const auto op = backend_->prepareCollective({CollectiveKind::AllReduce, DType::Float32, 4, 4, {0}, {}});
+        const auto op =
+            backend_->prepareCollective({CollectiveKind::AllReduce, DType::Float32, 4, 4, {0}, {}});
         QVERIFY(op.ok());
         QCOMPARE(op.value() != nullptr, plane_.rank() == 0);
     }
@@ -181,8 +184,10 @@ private slots:
             return op ? std::string() : op.error().code;
         };
         QCOMPARE(code({CollectiveKind::Other, DType::Float32, 4, 4, all, {}}), std::string("not-supported"));
-        QCOMPARE(code({CollectiveKind::AllReduce, DType::Float8E4M3FN, 4, 4, all, {}}), std::string("not-supported"));
-        QCOMPARE(code({CollectiveKind::AllGather, DType::Float32, -1, 4, all, {}}), std::string("unknown-shape"));
+        QCOMPARE(code({CollectiveKind::AllReduce, DType::Float8E4M3FN, 4, 4, all, {}}),
+                 std::string("not-supported"));
+        QCOMPARE(code({CollectiveKind::AllGather, DType::Float32, -1, 4, all, {}}),
+                 std::string("unknown-shape"));
         // One rank alone has no room: all are told.
         if (plane_.rank() == plane_.size() - 1)
             backend_->setMemoryLimit(1000);
@@ -193,7 +198,8 @@ private slots:
 
     void timesAreThereOnEveryRank() {
         const int32_t n = plane_.size();
-        const auto op = make({CollectiveKind::AllGather, DType::BFloat16, 1 << 20, (1 << 20) * n, firstRanks(n), {}});
+        const auto op =
+            make({CollectiveKind::AllGather, DType::BFloat16, 1 << 20, (1 << 20) * n, firstRanks(n), {}});
         QVERIFY(op);
         const auto samples = backend_->time(*op, {3, 10, false});
         QVERIFY(samples.ok());
@@ -205,7 +211,8 @@ private slots:
 
     void togetherWithCompute() {
         const int32_t n = plane_.size();
-        const auto op = make({CollectiveKind::AllGather, DType::BFloat16, 8 << 20, (8 << 20) * n, firstRanks(n), {}});
+        const auto op =
+            make({CollectiveKind::AllGather, DType::BFloat16, 8 << 20, (8 << 20) * n, firstRanks(n), {}});
         QVERIFY(op);
         Busy compute(200'000);
         for (const bool thread : {false, true}) {

@@ -32,7 +32,8 @@ std::optional<Eltwise> eltwiseOf(const OpCall& call) {
     const bool scaled = call.value(2, "alpha") != nullptr;
     if (call.name == "gelu") {
         const InputValue* how = call.value(1, "approximate");
-        return Eltwise{how && how->text == "tanh" ? algorithm::eltwise_gelu_tanh : algorithm::eltwise_gelu_erf};
+        return Eltwise{how && how->text == "tanh" ? algorithm::eltwise_gelu_tanh
+                                                  : algorithm::eltwise_gelu_erf};
     }
     if (call.name == "pow" && call.number(1, "exponent"))
         return Eltwise{algorithm::eltwise_pow, 1, static_cast<float>(*call.number(1, "exponent"))};
@@ -64,8 +65,7 @@ std::optional<Body> eltwise(const Tensor& in, const Tensor& out, const Eltwise& 
     const memory::desc desc({in.spec.numel()}, *dnnlType(in.spec.dtype), memory::format_tag::a);
     const dnnl::eltwise_forward::primitive_desc pd(
         {dnnl::prop_kind::forward_inference, what.kind, desc, what.alpha, what.beta}, dnnlEngine());
-    return dnnlBody(pd, dnnl::eltwise_forward(pd),
-                    {{DNNL_ARG_SRC, desc, in}, {DNNL_ARG_DST, desc, out}});
+    return dnnlBody(pd, dnnl::eltwise_forward(pd), {{DNNL_ARG_SRC, desc, in}, {DNNL_ARG_DST, desc, out}});
 }
 
 std::optional<Body> binary(const Tensor& a, const Tensor& b, const Tensor& out, algorithm how) {
@@ -185,8 +185,7 @@ std::optional<Body> dnnlSoftmax(const Tensor& in, const Tensor& out, size_t dim,
         }
         const dnnl::softmax_forward::primitive_desc pd({dnnl::prop_kind::forward_inference, *from, axis},
                                                        dnnlEngine());
-        return dnnlBody(pd, dnnl::softmax_forward(pd),
-                        {{DNNL_ARG_SRC, *from, in}, {DNNL_ARG_DST, *to, out}});
+        return dnnlBody(pd, dnnl::softmax_forward(pd), {{DNNL_ARG_SRC, *from, in}, {DNNL_ARG_DST, *to, out}});
     });
 }
 

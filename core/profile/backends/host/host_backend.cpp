@@ -25,6 +25,16 @@ int threadsFor(const ControlPlane& plane) {
     return bound ? usable : std::max(1, usable / std::max(1, plane.localSize()));
 }
 
+/// oneDNN and the collectives throw when a call fails.
+template <typename F>
+auto withoutExceptions(F call) -> decltype(call()) {
+    try {
+        return call();
+    } catch (const std::exception& fault) {
+        return Error{"run-failed", fault.what(), {}, ""};
+    }
+}
+
 } // namespace
 
 HostBackend::HostBackend(ControlPlane& plane, WorkRegistry& registry)
@@ -104,7 +114,8 @@ Result<std::unique_ptr<PreparedOp>> HostBackend::prepareCollective(const Collect
     if (std::find(spec.ranks.begin(), spec.ranks.end(), plane_.rank()) == spec.ranks.end())
         return Result<std::unique_ptr<PreparedOp>>(std::unique_ptr<PreparedOp>());
     if (!mpiRuns())
-        return Error{"no-mpi", "collectives are measured between ranks of MPI, which was not started", {}, ""};
+        return Error{
+            "no-mpi", "collectives are measured between ranks of MPI, which was not started", {}, ""};
     if (Status known = checkCollective(spec); !known)
         return known.error();
     Result<MPI_Comm> comm = communicators_.of(spec.ranks);
@@ -132,6 +143,10 @@ void HostBackend::flushCaches() {
 }
 
 Result<std::vector<int64_t>> HostBackend::time(PreparedOp& op, const TimingPlan& plan) {
+    return withoutExceptions([&] { return timeOnce(op, plan); });
+}
+
+Result<std::vector<int64_t>> HostBackend::timeOnce(PreparedOp& op, const TimingPlan& plan) {
     auto* collective = dynamic_cast<CollectiveOp*>(&op);
     std::vector<int64_t> samples;
     for (int32_t i = 0; i < plan.warmups + plan.iterations; ++i) {
@@ -160,7 +175,8 @@ Result<TogetherTimes> HostBackend::timeTogether(PreparedOp& collective, Prepared
     for (int32_t i = 0; i < plan.warmups + plan.iterations; ++i) {
         if (plan.cache_cold)
             flushCaches();
-        Result<TogetherTimes> once = runTogether(*transfer, compute, mpiIsThreadSafe());
+        Result<TogetherTimes> once =
+            withoutExceptions([&] { return runTogether(*transfer, compute, mpiIsThreadSafe()); });
         if (!once)
             return once.error();
         if (i < plan.warmups)

@@ -42,7 +42,8 @@ Result<RegionPlan> planRegion(const Graph& graph, const FusedRegion& region) {
     plan.outputs = regionOperands(graph, region).outputs;
     // A view of a member that another member reads is not what that member wrote.
     for (const auto& [node, spec] : plan.inputs) {
-        for (NodeId source = node; graph.node(source).kind == NodeKind::View && !graph.inputs(source).empty();) {
+        for (NodeId source = node;
+             graph.node(source).kind == NodeKind::View && !graph.inputs(source).empty();) {
             source = graph.inputs(source).front();
             if (members.contains(source))
                 return notSupported("a member reads another through a view");

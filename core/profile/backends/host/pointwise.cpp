@@ -10,52 +10,51 @@ namespace {
 
 const std::map<std::string, TileOp>& unaryOps() {
     static const std::map<std::string, TileOp> kOps = {
-        {"neg", TileOp::Neg},           {"abs", TileOp::Abs},
-        {"exp", TileOp::Exp},           {"exp2", TileOp::Exp2},
-        {"expm1", TileOp::Expm1},       {"log", TileOp::Log},
-        {"log2", TileOp::Log2},         {"log1p", TileOp::Log1p},
-        {"sqrt", TileOp::Sqrt},         {"rsqrt", TileOp::Rsqrt},
-        {"sigmoid", TileOp::Sigmoid},   {"reciprocal", TileOp::Reciprocal},
-        {"tanh", TileOp::Tanh},         {"relu", TileOp::Relu},
-        {"silu", TileOp::Silu},         {"square", TileOp::Square},
-        {"sin", TileOp::Sin},           {"cos", TileOp::Cos},
-        {"erf", TileOp::Erf},           {"floor", TileOp::Floor},
-        {"ceil", TileOp::Ceil},         {"round", TileOp::Round},
-        {"sign", TileOp::Sign},         {"sgn", TileOp::Sign},
-        {"isnan", TileOp::IsNan},       {"logical_not", TileOp::LogicalNot},
-        {"_to_copy", TileOp::Copy},     {"convert_element_type", TileOp::Copy},
-        {"clone", TileOp::Copy},        {"contiguous", TileOp::Copy},
-        {"positive", TileOp::Copy},     {"float", TileOp::Copy},
-        {"bfloat16", TileOp::Copy},     {"to", TileOp::Copy},
-        {"type_as", TileOp::Copy},      {"lift_fresh_copy", TileOp::Copy},
+        {"neg", TileOp::Neg},         {"abs", TileOp::Abs},
+        {"exp", TileOp::Exp},         {"exp2", TileOp::Exp2},
+        {"expm1", TileOp::Expm1},     {"log", TileOp::Log},
+        {"log2", TileOp::Log2},       {"log1p", TileOp::Log1p},
+        {"sqrt", TileOp::Sqrt},       {"rsqrt", TileOp::Rsqrt},
+        {"sigmoid", TileOp::Sigmoid}, {"reciprocal", TileOp::Reciprocal},
+        {"tanh", TileOp::Tanh},       {"relu", TileOp::Relu},
+        {"silu", TileOp::Silu},       {"square", TileOp::Square},
+        {"sin", TileOp::Sin},         {"cos", TileOp::Cos},
+        {"erf", TileOp::Erf},         {"floor", TileOp::Floor},
+        {"ceil", TileOp::Ceil},       {"round", TileOp::Round},
+        {"sign", TileOp::Sign},       {"sgn", TileOp::Sign},
+        {"isnan", TileOp::IsNan},     {"logical_not", TileOp::LogicalNot},
+        {"_to_copy", TileOp::Copy},   {"convert_element_type", TileOp::Copy},
+        {"clone", TileOp::Copy},      {"contiguous", TileOp::Copy},
+        {"positive", TileOp::Copy},   {"float", TileOp::Copy},
+        {"bfloat16", TileOp::Copy},   {"to", TileOp::Copy},
+        {"type_as", TileOp::Copy},    {"lift_fresh_copy", TileOp::Copy},
         {"expand_copy", TileOp::Copy}};
     return kOps;
 }
 
 const std::map<std::string, TileOp>& binaryOps() {
-    static const std::map<std::string, TileOp> kOps = {
-        {"mul", TileOp::Mul},
-        {"maximum", TileOp::Max},
-        {"minimum", TileOp::Min},
-        {"floor_divide", TileOp::FloorDiv},
-        {"floordiv", TileOp::FloorDiv},
-        {"remainder", TileOp::Remainder},
-        {"mod", TileOp::Remainder},
-        {"eq", TileOp::Eq},
-        {"ne", TileOp::Ne},
-        {"lt", TileOp::Lt},
-        {"le", TileOp::Le},
-        {"gt", TileOp::Gt},
-        {"ge", TileOp::Ge},
-        {"bitwise_and", TileOp::And},
-        {"bitwise_or", TileOp::Or},
-        {"bitwise_xor", TileOp::Xor},
-        {"logical_and", TileOp::LogicalAnd},
-        {"logical_or", TileOp::LogicalOr},
-        {"logical_xor", TileOp::LogicalXor},
-        {"silu_backward", TileOp::SiluBackward},
-        {"sigmoid_backward", TileOp::SigmoidBackward},
-        {"tanh_backward", TileOp::TanhBackward}};
+    static const std::map<std::string, TileOp> kOps = {{"mul", TileOp::Mul},
+                                                       {"maximum", TileOp::Max},
+                                                       {"minimum", TileOp::Min},
+                                                       {"floor_divide", TileOp::FloorDiv},
+                                                       {"floordiv", TileOp::FloorDiv},
+                                                       {"remainder", TileOp::Remainder},
+                                                       {"mod", TileOp::Remainder},
+                                                       {"eq", TileOp::Eq},
+                                                       {"ne", TileOp::Ne},
+                                                       {"lt", TileOp::Lt},
+                                                       {"le", TileOp::Le},
+                                                       {"gt", TileOp::Gt},
+                                                       {"ge", TileOp::Ge},
+                                                       {"bitwise_and", TileOp::And},
+                                                       {"bitwise_or", TileOp::Or},
+                                                       {"bitwise_xor", TileOp::Xor},
+                                                       {"logical_and", TileOp::LogicalAnd},
+                                                       {"logical_or", TileOp::LogicalOr},
+                                                       {"logical_xor", TileOp::LogicalXor},
+                                                       {"silu_backward", TileOp::SiluBackward},
+                                                       {"sigmoid_backward", TileOp::SigmoidBackward},
+                                                       {"tanh_backward", TileOp::TanhBackward}};
     return kOps;
 }
 
@@ -129,12 +128,9 @@ public:
         if (!exponent || exponent->kind == InputValue::Kind::Tensor)
             return step(TileOp::Pow, a, operand(1, "exponent"));
         const double p = number(1, "exponent", 0);
-        static const std::map<double, TileOp> kShort = {{2, TileOp::Square},
-                                                        {3, TileOp::Cube},
-                                                        {1, TileOp::Copy},
-                                                        {0.5, TileOp::Sqrt},
-                                                        {-0.5, TileOp::Rsqrt},
-                                                        {-1, TileOp::Reciprocal}};
+        static const std::map<double, TileOp> kShort = {{2, TileOp::Square},   {3, TileOp::Cube},
+                                                        {1, TileOp::Copy},     {0.5, TileOp::Sqrt},
+                                                        {-0.5, TileOp::Rsqrt}, {-1, TileOp::Reciprocal}};
         const auto found = kShort.find(p);
         return found != kShort.end() ? step(found->second, a) : step(TileOp::Pow, a, program_.constant(p));
     }
@@ -204,10 +200,8 @@ const std::map<std::string, Form>& specialForms() {
         {"clip", kClamp},
         {"clamp_min", kClamp},
         {"clamp_max", kClamp},
-        {"where",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
-             return e.step(TileOp::Where, e.operand(0), e.operand(1), e.operand(2));
-         }},
+        {"where", [](Emitter& e, const std::string&, const BenchmarkInputs&,
+                     DType) { return e.step(TileOp::Where, e.operand(0), e.operand(1), e.operand(2)); }},
         {"masked_fill",
          [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
              return e.step(TileOp::Where, e.operand(1), e.operand(2, "value"), e.operand(0));
@@ -242,16 +236,14 @@ const std::map<std::string, Form>& specialForms() {
              const int64_t elements = inputs.outputs.empty() ? 1 : inputs.outputs.front().numel();
              return e.squaredErrorBackward(elements);
          }},
-        {"copy",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
-             return e.step(TileOp::Copy, e.operand(1, "src"));
-         }},
+        {"copy", [](Emitter& e, const std::string&, const BenchmarkInputs&,
+                    DType) { return e.step(TileOp::Copy, e.operand(1, "src")); }},
         {"bitwise_not",
          [](Emitter& e, const std::string&, const BenchmarkInputs&, DType result) {
              // In two's complement the other bits are -1 - x.
-             return result == DType::Bool ? e.step(TileOp::LogicalNot, e.operand(0))
-                                          : e.step(TileOp::ScaleAdd, e.step(TileOp::Neg, e.operand(0)),
-                                                   e.constant(1), 0, -1);
+             return result == DType::Bool
+                        ? e.step(TileOp::LogicalNot, e.operand(0))
+                        : e.step(TileOp::ScaleAdd, e.step(TileOp::Neg, e.operand(0)), e.constant(1), 0, -1);
          }},
     };
     return kForms;
@@ -272,9 +264,8 @@ Result<Body> makePointwise(OpCall& call) {
     if (std::optional<Body> body = dnnlPointwise(call))
         return *std::move(body);
     TileProgram program(call.out().spec.shape);
-    const int32_t value =
-        emitPointwise(program, call.name, call.inputs, call.out().spec.dtype,
-                      [&](uint32_t index) { return program.load(call.tensors[index]); });
+    const int32_t value = emitPointwise(program, call.name, call.inputs, call.out().spec.dtype,
+                                        [&](uint32_t index) { return program.load(call.tensors[index]); });
     if (value < 0 || !isComputable(call.out().spec.dtype))
         return notSupported("this form of \"" + call.name + "\" is not known");
     program.store(value, call.out());

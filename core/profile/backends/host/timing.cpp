@@ -9,8 +9,8 @@ namespace gs::host {
 
 namespace {
 
-/// Polls a work in a thread of its own and notes when it is done. The thread is there before the launch: starting
-/// one takes as long as a small transfer.
+/// Polls a work in a thread of its own and notes when it is done. The thread is there before the launch:
+/// starting one takes as long as a small transfer.
 class Progress {
 public:
     Progress() : thread_([this] { loop(); }) {}
