@@ -8,21 +8,22 @@
 
 #include <QEventLoop>
 #include <QFileInfo>
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace gs {
 
 namespace {
 
-/// Name of the device that the backend measures on here.
-Result<std::string> deviceOf(const WorkerRequest& worker) {
+/// Can the backend measure here?
+Status checkBackend(const WorkerRequest& worker) {
     const auto backends = probeBackends(worker.program);
     if (!backends)
         return backends.error();
     std::string names;
     for (const ProbedBackend& backend : backends.value()) {
         if (backend.name == worker.backend && !backend.devices.empty())
-            return backend.devices.front().name;
+            return Unit{};
         if (backend.name == worker.backend)
             return Error{"no-backend",
                          fmt::format("the backend {} cannot measure here: {}", backend.name, backend.why_not),
@@ -138,23 +139,33 @@ Result<Profile> knownProfile(const ProfileRequest& request, int64_t id) {
     return store->read(id);
 }
 
+bool isNew(const ProfileEntry& entry) {
+    return entry.provenance == Provenance::Measured || entry.provenance == Provenance::Extrapolated;
+}
+
 /// Measures what is not known and stores the whole; nothing is stored if all is in one profile already.
-Result<Profile> makeProfile(ProfileRequest request, const std::string& device,
-                            const std::vector<WorkItem>& work) {
-    const Result<KnownCosts> known = readKnown(request, device, work);
-    if (!known)
-        return known.error();
-    const size_t unknown = countUnknown(work, known.value());
-    if (!known->entries.empty())
-        fmt::print(stderr, "{} keys are reused from the store, {} are measured\n", known->entries.size(),
-                   unknown);
-    for (const auto& [key, entry] : known->entries)
-        request.worker.reuse.push_back(key);
-    if (unknown == 0 && known->one_profile)
-        return knownProfile(request, known->newest_id);
+Result<Profile> makeProfile(ProfileRequest request, const std::vector<WorkItem>& work) {
+    Result<KnownCosts> known = KnownCosts{};
+    request.worker.reuse = [&](const std::string& device) {
+        known = readKnown(request, device, work);
+        std::vector<std::string> keys;
+        if (known && !known->entries.empty())
+            fmt::print(stderr, "{} keys are reused from the store, {} are measured\n", known->entries.size(),
+                       countUnknown(work, known.value()));
+        for (size_t i = 0; known && i < work.size(); ++i) {
+            if (known->entries.count(work[i].key) > 0)
+                keys.push_back(work[i].key);
+        }
+        return keys;
+    };
     Result<Profile> measured = measure(request);
     if (!measured)
         return measured;
+    if (!known) // then nothing was reused, and the store will not take anything either
+        return known.error();
+    const auto& entries = measured->entries;
+    if (known->one_profile && std::none_of(entries.begin(), entries.end(), isNew))
+        return knownProfile(request, known->newest_id);
     Profile whole = withKnownCosts(std::move(measured).value(), known.value());
     const Result<int64_t> id = storeProfile(request.store, whole);
     if (!id)
@@ -176,10 +187,9 @@ Result<ProfileOutcome> profileGraph(const ProfileRequest& request) {
     if (!before)
         return before.error();
     outcome.before = before.value();
-    const Result<std::string> device = deviceOf(request.worker);
-    if (!device)
-        return device.error();
-    Result<Profile> profile = makeProfile(request, device.value(), workOf(*outcome.before, request.worker));
+    if (const Status usable = checkBackend(request.worker); !usable)
+        return usable.error();
+    Result<Profile> profile = makeProfile(request, workOf(*outcome.before, request.worker));
     if (!profile)
         return profile.error();
     outcome.profile = std::move(profile).value();

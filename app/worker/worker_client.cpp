@@ -83,8 +83,6 @@ void WorkerClient::start(const WorkerRequest& request) {
     last_tick_ms_ = 0;
     timer_.start();
     process_.start(command->program, command->arguments);
-    // stdin stays open until the ranks have ended: its end tells them that nobody listens any more.
-    process_.write(QByteArray::fromStdString(encodeStart(request.reuse)));
 }
 
 void WorkerClient::cancel() {
@@ -123,6 +121,8 @@ void WorkerClient::take(const RankMessage& message) {
     state.heard_ms = clock_.elapsed();
     if (const auto* m = std::get_if<HelloMessage>(&message.body)) {
         emit hello(message.rank, *m);
+        if (message.rank == 0 && request_ && stopped_ms_ < 0)
+            sayStart(m->device);
     } else if (const auto* m = std::get_if<ProgressMessage>(&message.body)) {
         state.key = m->key;
         emit progress(message.rank, *m);
@@ -145,6 +145,12 @@ void WorkerClient::take(const RankMessage& message) {
                                                 m->type),
                                     ""});
     }
+}
+
+void WorkerClient::sayStart(const std::string& device) {
+    // stdin stays open until the ranks have ended: its end tells them that nobody listens any more.
+    const auto reuse = request_->reuse ? request_->reuse(device) : std::vector<std::string>();
+    process_.write(QByteArray::fromStdString(encodeStart(reuse)));
 }
 
 void WorkerClient::tick() {

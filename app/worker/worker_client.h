@@ -59,6 +59,7 @@ private:
     void readOutput();
     void readErrors();
     void take(const RankMessage& message);
+    void sayStart(const std::string& device);
     void tick();
     void processEnded(int code);
     /// Ends the process; `failure` is what failed() will say.
