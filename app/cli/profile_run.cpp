@@ -189,6 +189,10 @@ Result<ProfileOutcome> profileGraph(const ProfileRequest& request) {
     outcome.before = before.value();
     if (const Status usable = checkBackend(request.worker); !usable)
         return usable.error();
+    if (QFileInfo::exists(QString::fromStdString(request.store))) { // before an hour of measuring
+        if (const auto store = ProfileStore::openReadOnly(request.store); !store)
+            return store.error();
+    }
     Result<Profile> profile = makeProfile(request, workOf(*outcome.before, request.worker));
     if (!profile)
         return profile.error();
