@@ -37,6 +37,8 @@ void addOptions(QCommandLineParser& parser) {
         {QStringLiteral("device"), tr("Short for --set device=NAME."), QStringLiteral("NAME")},
         {QStringLiteral("graph"), tr("Which graph of the file, from 0."), QStringLiteral("N")},
         {QStringLiteral("rank"), tr("Which rank's graph."), QStringLiteral("R")},
+        {QStringLiteral("stage"), tr("Which stage's graph, by its name or a part of it."),
+         QStringLiteral("NAME")},
         {QStringLiteral("theme"), tr("light, dark or system."), QStringLiteral("THEME")},
         {QStringLiteral("grab"), tr("Write pictures of the window, every view and every state, and quit."),
          QStringLiteral("DIR")},
@@ -101,6 +103,7 @@ AnalysisRequest requestOf(const CommandLine& line, const QString& graph) {
     request.graph_file = graph.toStdString();
     request.graph_index = line.graph_index;
     request.rank = line.rank;
+    request.stage = line.stage;
     for (const QString& file : line.costs)
         request.cost_files.push_back(file.toStdString());
     request.settings = line.settings;
@@ -129,6 +132,7 @@ Result<CommandLine> parseCommandLine(const QStringList& arguments) {
         return status.error();
     if (Status status = readIndex(parser, QStringLiteral("rank"), line.rank); !status)
         return status.error();
+    line.stage = parser.value(QStringLiteral("stage")).toStdString();
     if (parser.isSet(QStringLiteral("theme"))) {
         ThemeChoice choice = ThemeChoice::System;
         if (!parseThemeChoice(parser.value(QStringLiteral("theme")), choice))

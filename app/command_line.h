@@ -18,6 +18,7 @@ struct CommandLine {
     Settings settings;
     int graph_index = -1; ///< as in AnalysisRequest
     int rank = -1;
+    std::string stage;
     std::optional<ThemeChoice> theme;
     QString grab_folder; ///< empty: open the window
     QSize size = {1440, 900};

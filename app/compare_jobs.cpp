@@ -10,7 +10,7 @@ constexpr int kPublishMs = 50;
 
 bool sameGraph(const Analysis& a, const Analysis& b) {
     return a.request.graph_file == b.request.graph_file && a.request.graph_index == b.request.graph_index &&
-           a.request.rank == b.request.rank &&
+           a.request.rank == b.request.rank && a.request.stage == b.request.stage &&
            a.source.graph->structuralHash() == b.source.graph->structuralHash();
 }
 

@@ -11,6 +11,16 @@ FileKind fileKind(const QString& path) {
     return head.ok() && looksLikeCosts(head.value()) ? FileKind::Costs : FileKind::Graph;
 }
 
+bool mayHoldSeveralGraphs(const QString& path) {
+    if (QFileInfo(path).isDir())
+        return true;
+    const Result<std::string> head = fileHead(path.toStdString());
+    if (!head)
+        return false;
+    const size_t begin = head.value().find_first_not_of(" \t\r\n");
+    return begin != std::string::npos && head.value()[begin] != '{';
+}
+
 SortedFiles sortFiles(const QStringList& paths) {
     SortedFiles sorted;
     for (const QString& path : paths) {

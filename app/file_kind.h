@@ -11,6 +11,9 @@ enum class FileKind : uint8_t { Graph, Costs };
 /// Anything without the marks of a cost source is taken for a graph; opening it then says what it is.
 FileKind fileKind(const QString& path);
 
+/// Whether it is worth looking for several graphs: a folder, or a text that is no JSON.
+bool mayHoldSeveralGraphs(const QString& path);
+
 /// File arguments sorted into graphs and cost sources, as absolute paths.
 struct SortedFiles {
     QStringList graphs;

@@ -8,9 +8,12 @@
 #include "app/message_page.h"
 #include "app/text.h"
 #include "explain/why.h"
+#include "views/docks/filter_field.h"
+#include "views/shell/graph_picker.h"
 #include "views/theme.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileInfo>
@@ -76,6 +79,8 @@ private:
     CompareStatePtr compareAll(MainWindow& window);
     void grabGraph(MainWindow& window, const QString& name);
     void grabStates(MainWindow& window);
+    void grabPicker(MainWindow& window, const QString& name);
+    void grabPickerStates();
     void settle(const std::vector<View*>& views);
     void save(QWidget& widget, const QString& name);
     static Selection choose(const Analysis& analysis);
@@ -101,9 +106,12 @@ int Grabber::run() {
         QObject::connect(&window.document(), &Document::failed, &window,
                          [this](const Error& error) { error_ = errorText(error); });
         grabStates(window);
+        grabPickerStates();
         for (const QString& graph : line_.graphs)
-            if (openGraph(window, graph))
+            if (openGraph(window, graph)) {
+                grabPicker(window, QFileInfo(graph).baseName());
                 grabGraph(window, QFileInfo(graph).baseName());
+            }
     }
     return failed_ ? kExitUnreadable : kExitDone;
 }
@@ -111,13 +119,66 @@ int Grabber::run() {
 bool Grabber::openGraph(MainWindow& window, const QString& graph) {
     error_.clear();
     window.open(requestOf(line_, graph));
-    if (!waitFor([&] { return !window.document().busy(); }, kOpenTimeoutMs))
+    if (!waitFor([&] { return !window.busy(); }, kOpenTimeoutMs))
         error_ = QStringLiteral("%1: not analysed within two minutes").arg(graph);
     if (error_.isEmpty())
         return true;
     std::fprintf(stderr, "gatherscope: %s\n", qPrintable(error_));
     failed_ = true;
     return false;
+}
+
+/// The list of the graphs of an input with several, and its ranks compared for the pictures to come.
+void Grabber::grabPicker(MainWindow& window, const QString& name) {
+    GraphPicker& picker = window.picker();
+    if (!picker.isVisible())
+        return;
+    settle(window.workspace().views());
+    save(window, name + QStringLiteral("-picker"));
+    if (picker.compareBox()->isVisible()) {
+        picker.compareBox()->click();
+        waitFor([&] { return !window.busy(); }, kOpenTimeoutMs);
+    }
+    emit picker.closed();
+}
+
+/// Many graphs, files that cannot be read, and a filter that leaves none.
+void Grabber::grabPickerStates() {
+    auto listing = std::make_shared<GraphListing>();
+    listing->path = "torch_trace";
+    const char* const stages[] = {"dynamo_output_graph", "aot_joint_graph", "aot_forward_graph",
+                                  "aot_backward_graph", "after_post_grad_graph"};
+    for (int rank = 0; rank < 16; ++rank) {
+        for (int i = 0; i < 65; ++i) {
+            GraphEntry entry;
+            entry.stage = entry.name = stages[i % 5];
+            entry.compile_id = std::to_string(i / 5) + "/0";
+            entry.file = "torch_trace/dedicated_log_torch_trace_rank_" + std::to_string(rank) + "_x.log";
+            entry.line = static_cast<uint32_t>(3 + 2731 * i);
+            entry.rank = rank;
+            entry.nodes = static_cast<size_t>(9443 - 13 * i);
+            entry.collectives = static_cast<size_t>(582 - i);
+            entry.gathers = static_cast<size_t>(291 - i);
+            listing->list.graphs.push_back(entry);
+        }
+    }
+    const auto fault = [&](const char* file, const char* message) {
+        listing->diagnostics.add({Severity::Warning, "unreadable-file", {file, 0, 0}, {}, message, {}});
+    };
+    fault("torch_trace/dedicated_log_torch_trace_rank_0_y.log.gz",
+          "the gzip data ends too early; the first 131072 bytes of text were read");
+    fault("torch_trace/dedicated_log_torch_trace_rank_16_x.log", "the file is empty");
+    fault("torch_trace", "all logs state rank 0: their ranks are taken from their file names");
+    GraphPicker picker;
+    picker.setListing(listing);
+    picker.setShown(static_cast<int>(listing->list.preferred));
+    picker.resize(line_.size.width() - 16, picker.sizeHint().height());
+    picker.show();
+    settle({});
+    save(picker, QStringLiteral("state-picker-many"));
+    picker.filterField()->setText(QStringLiteral("nothing like this"));
+    settle({});
+    save(picker, QStringLiteral("state-picker-none"));
 }
 
 /// Every scheduler as a row; program order and what is shown are pinned.

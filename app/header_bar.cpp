@@ -5,6 +5,7 @@
 #include "app/setting_popup.h"
 #include "app/text.h"
 #include "base/units.h"
+#include "views/models/graph_list_model.h"
 #include "views/theme.h"
 
 #include <QFileInfo>
@@ -14,6 +15,14 @@
 
 namespace gs {
 
+namespace {
+
+constexpr int kMaxGraphWidth = 230;
+constexpr int kSubtitleWidth = 1400;
+constexpr int kStageWidth = 1120;
+
+} // namespace
+
 QString graphSubtitle(const Graph& graph) {
     QStringList parts{
         HeaderBar::tr("%1 nodes").arg(toQString(formatCount(static_cast<int64_t>(graph.size()))))};
@@ -21,6 +30,11 @@ QString graphSubtitle(const Graph& graph) {
         parts.append(HeaderBar::tr("%1 ranks").arg(graph.info().world_size));
     parts.append(graph.info().level == GraphLevel::Fx ? HeaderBar::tr("fx") : HeaderBar::tr("scheduler"));
     return parts.join(QStringLiteral(" · "));
+}
+
+std::pair<QString, QString> graphPlace(const GraphEntry& entry) {
+    return {entry.rank < 0 ? HeaderBar::tr("Graph") : HeaderBar::tr("Rank %1").arg(entry.rank),
+            graphTitle(entry)};
 }
 
 QString costsText(const AnalysisRequest& request) {
@@ -59,6 +73,11 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
     layout->addWidget(menu_);
     layout->addSpacing(2);
     layout->addWidget(title_);
+    graph_ = new HeaderChip(QString());
+    graph_->setObjectName(QStringLiteral("graphHeaderChip"));
+    graph_->setMaxValueWidth(kMaxGraphWidth);
+    connect(graph_, &HeaderChip::clicked, this, &HeaderBar::graphClicked);
+    layout->addWidget(graph_);
     layout->addWidget(subtitle_);
     layout->addStretch(1);
     addSettingChip(QStringLiteral("scheduler"), tr("Scheduler"), {Setting::Scheduler});
@@ -131,22 +150,44 @@ void HeaderBar::setSettingsEnabled(bool enabled) {
 void HeaderBar::setSnapshot(const SnapshotPtr& snapshot) {
     snapshot_ = snapshot;
     const bool open = snapshot != nullptr;
+    const bool several = open && snapshot->source.entries.size() > 1;
     QString title = tr("Gatherscope");
     if (open) {
-        const std::string& name = snapshot->source.graph->info().name;
-        title =
-            name.empty() ? QFileInfo(toQString(snapshot->request.graph_file)).baseName() : toQString(name);
+        const std::string name = several ? std::string() : snapshot->source.graph->info().name;
+        title = several        ? fileTitle(toQString(snapshot->request.graph_file))
+                : name.empty() ? QFileInfo(toQString(snapshot->request.graph_file)).baseName()
+                               : toQString(name);
         subtitle_->setFullText(graphSubtitle(*snapshot->source.graph));
         for (const SettingChip& entry : chips_)
             entry.chip->setValue(settingValueText(snapshot->request.settings, entry.settings.front()));
         costs_->setValue(costsText(snapshot->request));
     }
-    subtitle_->setVisible(open);
+    fitGraphChip();
     for (const SettingChip& entry : chips_)
         entry.chip->setVisible(open);
     costs_->setVisible(open);
     export_->setVisible(open);
     title_->setFullText(title);
+}
+
+/// Rank and stage take room: in narrow windows the size of the graph gives way, then the stage.
+void HeaderBar::fitGraphChip() {
+    const bool several = snapshot_ && snapshot_->source.entries.size() > 1;
+    subtitle_->setVisible(snapshot_ && (!several || width() >= kSubtitleWidth));
+    graph_->setVisible(several);
+    if (!several)
+        return;
+    const auto [rank, stage] = graphPlace(snapshot_->source.entries[snapshot_->source.chosen]);
+    const bool wide = width() >= kStageWidth;
+    graph_->setCaption(wide ? rank : QString());
+    graph_->setValue((wide ? stage : rank) + QStringLiteral(" ▾"));
+    graph_->setAccessibleName(tr("%1, %2").arg(rank, stage));
+    graph_->setToolTip(tr("%1, %2\nPick another rank or stage (Ctrl+G)").arg(rank, stage));
+}
+
+void HeaderBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fitGraphChip();
 }
 
 void HeaderBar::paintEvent(QPaintEvent*) {

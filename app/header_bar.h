@@ -26,9 +26,12 @@ public:
 
 signals:
     void settingRequested(const QString& name, const QString& value);
+    /// The user wants another graph of the input.
+    void graphClicked();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     struct SettingChip {
@@ -38,16 +41,20 @@ private:
     };
     void addSettingChip(const QString& id, const QString& caption, std::vector<Setting> settings);
     QWidget* openPopup(const SettingChip& entry);
+    void fitGraphChip();
 
     SnapshotPtr snapshot_;
     ElidedLabel* title_;
     ElidedLabel* subtitle_;
+    HeaderChip* graph_; ///< rank and stage, where the input holds several graphs
     HeaderChip* menu_;
     HeaderChip* costs_;
     HeaderChip* export_;
     std::vector<SettingChip> chips_;
 };
 
+/// Rank and stage of a graph of several: "rank 0" and "after_post_grad_graph [0/0]".
+std::pair<QString, QString> graphPlace(const GraphEntry& entry);
 /// "9,443 nodes · 64 ranks · fx"
 QString graphSubtitle(const Graph& graph);
 /// Where the costs come from, shortly: "roofline", "2 files", "h100", with "+ 3 edits".

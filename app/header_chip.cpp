@@ -13,7 +13,6 @@ namespace {
 constexpr int kPadding = 10;
 constexpr int kGap = 8;
 constexpr int kHeight = 26;
-constexpr int kMaxValueWidth = 170;
 
 } // namespace
 
@@ -25,10 +24,18 @@ HeaderChip::HeaderChip(const QString& caption, Look look, QWidget* parent)
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
 }
 
+void HeaderChip::setCaption(const QString& caption) {
+    caption_ = caption;
+    setAccessibleName(caption);
+    updateGeometry();
+    update();
+}
+
 void HeaderChip::setValue(const QString& value) {
     if (value == value_)
         return;
-    value_ = QFontMetrics(Theme::font(12, QFont::Medium)).elidedText(value, Qt::ElideMiddle, kMaxValueWidth);
+    value_ =
+        QFontMetrics(Theme::font(12, QFont::Medium)).elidedText(value, Qt::ElideMiddle, max_value_width_);
     setAccessibleDescription(value);
     updateGeometry();
     update();

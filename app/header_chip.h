@@ -11,7 +11,10 @@ public:
     enum class Look : uint8_t { Field, Primary };
     explicit HeaderChip(const QString& caption, Look look = Look::Field, QWidget* parent = nullptr);
 
+    void setCaption(const QString& caption);
     void setValue(const QString& value);
+    /// Longer values are elided; 170 pixels by default.
+    void setMaxValueWidth(int width) { max_value_width_ = width; }
     const QString& value() const { return value_; }
 
     QSize sizeHint() const override;
@@ -26,6 +29,7 @@ protected:
 private:
     QString caption_;
     QString value_;
+    int max_value_width_ = 170;
     Look look_;
 };
 

@@ -8,6 +8,7 @@
 #include "app/message_page.h"
 #include "app/preferences.h"
 #include "app/text.h"
+#include "views/shell/graph_picker.h"
 #include "views/shell/samples_page.h"
 #include "views/theme.h"
 
@@ -42,6 +43,7 @@ MainWindow::MainWindow(AnalyseFunction analyse, std::span<const ViewInfo> views)
     help_ = new HelpOverlay(this);
     buildMenus();
     connectDocument();
+    connectPicker();
     strip_delay_.setSingleShot(true);
     strip_delay_.setInterval(kStripDelayMs);
     connect(&strip_delay_, &QTimer::timeout, loading_strip_, &QWidget::show);
@@ -51,6 +53,8 @@ MainWindow::MainWindow(AnalyseFunction analyse, std::span<const ViewInfo> views)
 
 MainWindow::~MainWindow() {
     // Members that report to widgets must fall silent before the widgets go.
+    lister_.cancel();
+    lister_.disconnect(this);
     document_.disconnect(this);
     document_.undoStack()->disconnect(this);
 }
@@ -65,6 +69,9 @@ void MainWindow::buildPages() {
     loading_strip_ = new LoadingPanel(LoadingPanel::Shape::Strip);
     loading_strip_->hide();
     banner_ = new Banner;
+    picker_ = new GraphPicker;
+    picker_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    picker_->hide();
     stack_ = new QStackedWidget;
     samples_ = new SamplesPage;
     samples_->setSamples(readSamples(samplesFolder()));
@@ -80,6 +87,7 @@ void MainWindow::buildPages() {
     body->setSpacing(8);
     body->addWidget(loading_strip_);
     body->addWidget(banner_);
+    body->addWidget(picker_);
     body->addWidget(stack_, 1);
     layout->addWidget(header_);
     layout->addLayout(body, 1);
@@ -90,14 +98,11 @@ void MainWindow::buildPages() {
 void MainWindow::connectDocument() {
     connect(&document_, &Document::snapshotChanged, this, &MainWindow::snapshotArrived);
     connect(&document_, &Document::selectionChanged, workspace_, &Workspace::setSelection);
-    connect(&document_, &Document::busyChanged, this, &MainWindow::busyChanged);
+    connect(&document_, &Document::busyChanged, this, &MainWindow::showBusy);
     connect(&document_, &Document::failed, this, &MainWindow::failed);
     for (LoadingPanel* panel : {loading_strip_, loading_page_}) {
         connect(&document_, &Document::progressed, panel, &LoadingPanel::setProgress);
-        connect(panel, &LoadingPanel::cancelClicked, this, [this] {
-            document_.cancel();
-            updatePage();
-        });
+        connect(panel, &LoadingPanel::cancelClicked, this, &MainWindow::cancelJobs);
     }
     connect(workspace_, &Workspace::selectionRequested, &document_, &Document::select);
     connect(workspace_, &Workspace::settingRequested, &document_, &Document::setSetting);
@@ -125,6 +130,8 @@ void MainWindow::snapshotArrived(const SnapshotPtr& snapshot) {
         shown.graph = toQString(snapshot->request.graph_file);
         for (const std::string& file : snapshot->request.cost_files)
             shown.costs.append(toQString(file));
+        shown.pick = {snapshot->request.graph_index, snapshot->request.rank,
+                      toQString(snapshot->request.stage)};
     }
     if (snapshot && shown != shown_) {
         Preferences::addRecentFile(shown);
@@ -134,30 +141,48 @@ void MainWindow::snapshotArrived(const SnapshotPtr& snapshot) {
     header_->setSnapshot(snapshot);
     status_->setSnapshot(snapshot);
     workspace_->setSnapshot(snapshot);
-    const QString name = snapshot ? QFileInfo(toQString(snapshot->request.graph_file)).fileName() : QString();
+    if (picker_->listing())
+        picker_->setShown(shownGraph(*picker_->listing()));
+    const QString name = snapshot ? fileTitle(toQString(snapshot->request.graph_file)) : QString();
     setWindowTitle(name.isEmpty() ? tr("Gatherscope") : tr("%1 – Gatherscope").arg(name));
     watchFiles();
     updateActions();
     updatePage();
 }
 
-void MainWindow::busyChanged(bool busy) {
-    if (busy) {
-        const AnalysisRequest* opening = document_.opening();
-        const QString title = opening
-                                  ? tr("Opening %1").arg(QFileInfo(toQString(opening->graph_file)).fileName())
-                                  : tr("Analysing");
+/// After any change of what runs.
+void MainWindow::showBusy() {
+    const AnalysisRequest* opening = document_.opening();
+    const bool running = busy();
+    QString title = tr("Analysing");
+    if (lister_.busy())
+        title = tr("Looking into %1").arg(fileTitle(lister_.path()));
+    else if (opening)
+        title = tr("Opening %1").arg(fileTitle(toQString(opening->graph_file)));
+    if (running && title != busy_title_) {
         loading_strip_->begin(title);
         loading_page_->begin(title);
-        if (document_.snapshot())
-            strip_delay_.start();
-    } else {
+    }
+    busy_title_ = running ? title : QString();
+    if (!running) {
         strip_delay_.stop();
         loading_strip_->hide();
+    } else if (document_.snapshot() && loading_strip_->isHidden() && !strip_delay_.isActive()) {
+        strip_delay_.start();
     }
-    header_->setSettingsEnabled(!document_.opening());
+    header_->setSettingsEnabled(!opening && !to_open_);
     updateActions();
     updatePage();
+}
+
+void MainWindow::cancelJobs() {
+    if (lister_.busy()) {
+        lister_.cancel();
+        to_open_.reset();
+    } else {
+        document_.cancel();
+    }
+    showBusy();
 }
 
 void MainWindow::failed(const Error& error) {
@@ -175,7 +200,7 @@ void MainWindow::updatePage() {
         page = Page::Samples;
     else if (document_.snapshot())
         page = Page::Panels;
-    else if (document_.opening())
+    else if (document_.opening() || lister_.busy())
         page = Page::Loading;
     if (stack_->currentIndex() != static_cast<int>(page))
         stack_->setCurrentIndex(static_cast<int>(page));
@@ -183,12 +208,6 @@ void MainWindow::updatePage() {
 
 MainWindow::Page MainWindow::page() const {
     return static_cast<Page>(stack_->currentIndex());
-}
-
-void MainWindow::open(AnalysisRequest request) {
-    want_samples_ = false;
-    document_.open(std::move(request));
-    updatePage();
 }
 
 void MainWindow::openFiles(const QStringList& graphs, const QStringList& costs) {
@@ -200,10 +219,17 @@ void MainWindow::openFiles(const QStringList& graphs, const QStringList& costs) 
             document_.addCostFile(*it);
         return;
     }
+    openRecent({graphs.front(), costs, {}});
+}
+
+void MainWindow::openRecent(const RecentFile& file) {
     AnalysisRequest request;
-    request.graph_file = graphs.front().toStdString();
-    for (const QString& file : costs)
-        request.cost_files.push_back(file.toStdString());
+    request.graph_file = file.graph.toStdString();
+    for (const QString& costs : file.costs)
+        request.cost_files.push_back(costs.toStdString());
+    request.graph_index = file.pick.index;
+    request.rank = file.pick.rank;
+    request.stage = file.pick.stage.toStdString();
     request.settings = document_.request().settings;
     open(std::move(request));
 }
@@ -230,11 +256,15 @@ void MainWindow::openSample(const Sample& sample) {
 
 void MainWindow::showSamples() {
     want_samples_ = true;
+    picker_->hide();
     updatePage();
 }
 
 void MainWindow::showEmpty() {
     want_samples_ = false;
+    lister_.cancel();
+    to_open_.reset();
+    forgetListing();
     message_->showEmpty();
     document_.close();
 }
@@ -262,9 +292,11 @@ void MainWindow::watchFiles() {
     if (!snapshot)
         return;
     QStringList files{toQString(snapshot->request.graph_file)};
+    if (snapshot->source.chosen < snapshot->source.entries.size()) // of a folder the file that counts
+        files.append(toQString(snapshot->source.entries[snapshot->source.chosen].file));
     for (const std::string& file : snapshot->request.cost_files)
         files.append(toQString(file));
-    files.removeIf([](const QString& file) { return !QFileInfo::exists(file); });
+    files.removeIf([](const QString& file) { return !QFileInfo(file).isFile(); });
     if (!files.isEmpty())
         watcher_.addPaths(files);
 }
@@ -291,6 +323,7 @@ void MainWindow::restoreLayout() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
     saveLayout();
+    lister_.cancel();
     document_.cancel();
     QMainWindow::closeEvent(event);
 }
@@ -326,15 +359,17 @@ void MainWindow::keyPressEvent(QKeyEvent* event) {
         updatePage();
     } else if (!banner_->isHidden()) {
         banner_->hide();
-    } else if (document_.busy()) {
-        document_.cancel();
-        updatePage();
+    } else if (picker_->isVisible()) {
+        closePicker();
+    } else if (busy()) {
+        cancelJobs();
     }
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
     help_->setGeometry(rect());
+    picker_->updateGeometry();
     palette_->hide();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/document.h"
+#include "app/graph_lister.h"
 #include "app/preferences.h"
 #include "app/status_line.h"
 #include "app/workspace.h"
@@ -21,6 +22,7 @@ namespace gs {
 
 class Banner;
 class CommandPalette;
+class GraphPicker;
 class HeaderBar;
 class HelpOverlay;
 class LoadingPanel;
@@ -45,17 +47,25 @@ public:
     Banner& banner() { return *banner_; }
     MessagePage& messagePage() { return *message_; }
     LoadingPanel& loadingPage() { return *loading_page_; }
+    GraphPicker& picker() { return *picker_; }
     Page page() const;
+    /// A file is looked into, opened, or analysed anew.
+    bool busy() const;
 
+    /// Looks into inputs that may hold several graphs first, unless the request says which one: then the
+    /// likeliest is opened and the list of the others lies above it.
     void open(AnalysisRequest request);
     /// Opens the first graph with the costs and the settings in use, or adds the costs to what is open if
     /// there is no graph.
     void openFiles(const QStringList& graphs, const QStringList& costs);
     /// As openFiles(), after looking at what each file is. Used for drops and the command line.
     void openAny(const QStringList& files);
+    void openRecent(const RecentFile& file);
     void openSample(const Sample& sample);
     void showSamples();
     void showEmpty();
+    /// Opens the list of the graphs beside the open one, or closes it.
+    void showPicker();
     /// The error page or the progress, as they look without a running job; for pictures.
     void showMessagePage();
     void showLoading(const QString& title, const QString& stage, double fraction);
@@ -80,7 +90,8 @@ private:
     void buildPages();
     void connectDocument();
     void snapshotArrived(const SnapshotPtr& snapshot);
-    void busyChanged(bool busy);
+    void showBusy();
+    void cancelJobs();
     void failed(const Error& error);
     void updatePage();
     void watchFiles();
@@ -101,7 +112,20 @@ private:
     void fillCostsMenu();
     void updateActions();
     void chooseFiles(const QString& title, bool costs);
+    void chooseFolder();
     void showAbout();
+
+    // main_window_picker.cpp
+    void connectPicker();
+    void listed(const GraphListingPtr& listing);
+    void listingFailed(const Error& error);
+    void revealPicker();
+    void closePicker();
+    void forgetListing();
+    int shownGraph(const GraphListing& listing) const;
+    bool isListed(const AnalysisRequest* request) const;
+    void pick(int graph);
+    void compareRanks(bool on);
 
     // main_window_export.cpp
     void buildExportMenu(QMenu* menu);
@@ -116,9 +140,13 @@ private:
     void focusFilter();
 
     Document document_;
+    GraphLister lister_;
+    std::optional<AnalysisRequest> to_open_; ///< once its graphs are listed
+    AnalysisRequest listed_for_;             ///< what the list was made for: costs and settings of a pick
     HeaderBar* header_ = nullptr;
     LoadingPanel* loading_strip_ = nullptr;
     Banner* banner_ = nullptr;
+    GraphPicker* picker_ = nullptr;
     QStackedWidget* stack_ = nullptr;
     Workspace* workspace_ = nullptr;
     SamplesPage* samples_ = nullptr;
@@ -133,7 +161,8 @@ private:
     QTimer strip_delay_;                     ///< short jobs show no strip
     QFileSystemWatcher watcher_;
     bool want_samples_ = true;
-    RecentFile shown_; ///< files of the snapshot
+    QString busy_title_; ///< what the progress says; empty while nothing runs
+    RecentFile shown_;   ///< files of the snapshot
 };
 
 } // namespace gs

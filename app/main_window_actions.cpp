@@ -68,6 +68,9 @@ void MainWindow::buildMenus() {
 void MainWindow::buildFileMenu(QMenu* menu) {
     addCommand(menu, QStringLiteral("open"), tr("&Open…"), QKeySequence::Open,
                [this] { chooseFiles(tr("Open a graph"), false); });
+    addCommand(menu, QStringLiteral("openFolder"), tr("Open a &folder…"), {}, [this] { chooseFolder(); });
+    addCommand(menu, QStringLiteral("pickGraph"), tr("Pick &rank and stage…"),
+               QKeySequence(QStringLiteral("Ctrl+G")), [this] { showPicker(); });
     addCommand(menu, QStringLiteral("addCosts"), tr("Add &costs…"),
                QKeySequence(QStringLiteral("Ctrl+Shift+O")),
                [this] { chooseFiles(tr("Add a cost file"), true); });
@@ -78,10 +81,7 @@ void MainWindow::buildFileMenu(QMenu* menu) {
     addCommand(menu, QStringLiteral("samples"), tr("&Samples"), {}, [this] { showSamples(); });
     menu->addSeparator();
     addCommand(menu, QStringLiteral("reload"), tr("Re&load"), Qt::Key_F5, [this] { document_.reload(); });
-    addCommand(menu, QStringLiteral("cancel"), tr("Stop the running job"), {}, [this] {
-        document_.cancel();
-        updatePage();
-    });
+    addCommand(menu, QStringLiteral("cancel"), tr("Stop the running job"), {}, [this] { cancelJobs(); });
     addCommand(menu, QStringLiteral("close"), tr("&Close"), QKeySequence(QStringLiteral("Ctrl+W")),
                [this] { showEmpty(); });
     menu->addSeparator();
@@ -180,13 +180,17 @@ void MainWindow::buildHelpMenu(QMenu* menu) {
 void MainWindow::fillRecentMenu() {
     recent_menu_->clear();
     for (const RecentFile& file : Preferences::recentFiles()) {
-        const QString name = QFileInfo(file.graph).fileName();
+        QString name = fileTitle(file.graph);
+        if (file.pick.rank >= 0)
+            name += tr(" · rank %1").arg(file.pick.rank);
+        if (!file.pick.stage.isEmpty())
+            name += QStringLiteral(" · ") + file.pick.stage;
         QAction* action = recent_menu_->addAction(
             file.costs.isEmpty()
                 ? name
                 : tr("%1 with %n cost file(s)", nullptr, static_cast<int>(file.costs.size())).arg(name));
         action->setToolTip(file.graph);
-        connect(action, &QAction::triggered, this, [this, file] { openFiles({file.graph}, file.costs); });
+        connect(action, &QAction::triggered, this, [this, file] { openRecent(file); });
     }
     if (recent_menu_->isEmpty())
         recent_menu_->addAction(tr("No recent files"))->setEnabled(false);
@@ -213,7 +217,9 @@ void MainWindow::updateActions() {
     const bool opening = document_.opening() != nullptr;
     action(QStringLiteral("addCosts"))->setEnabled(open && !opening);
     action(QStringLiteral("reload"))->setEnabled(open || document_.failedOpening());
-    action(QStringLiteral("cancel"))->setEnabled(document_.busy());
+    action(QStringLiteral("cancel"))->setEnabled(busy());
+    action(QStringLiteral("pickGraph"))
+        ->setEnabled(open && !opening && document_.snapshot()->source.entries.size() > 1);
     for (const char* id : {"close", "copySummary", "nextGather", "previousGather", "filter"})
         action(QString::fromLatin1(id))->setEnabled(open);
     for (QAction* each : actions())
@@ -235,6 +241,18 @@ void MainWindow::chooseFiles(const QString& title, bool costs) {
             openFiles({}, files);
         else
             openAny(files);
+    });
+    dialog->show();
+}
+
+void MainWindow::chooseFolder() {
+    auto* dialog = new QFileDialog(this, tr("Open a folder of logs"), Preferences::lastFolder());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::Directory);
+    dialog->setOption(QFileDialog::ShowDirsOnly);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& folder) {
+        Preferences::setLastFolder(QFileInfo(folder).absolutePath());
+        openFiles({folder}, {});
     });
     dialog->show();
 }

@@ -58,7 +58,11 @@ QList<RecentFile> Preferences::recentFiles() {
         settings.setArrayIndex(i);
         const QString graph = settings.value(QStringLiteral("graph")).toString();
         if (!graph.isEmpty())
-            files.append({graph, settings.value(QStringLiteral("costs")).toStringList()});
+            files.append({graph,
+                          settings.value(QStringLiteral("costs")).toStringList(),
+                          {settings.value(QStringLiteral("index"), -1).toInt(),
+                           settings.value(QStringLiteral("rank"), -1).toInt(),
+                           settings.value(QStringLiteral("stage")).toString()}});
     }
     settings.endArray();
     return files;
@@ -77,6 +81,9 @@ void Preferences::addRecentFile(const RecentFile& file) {
         settings.setArrayIndex(static_cast<int>(i));
         settings.setValue(QStringLiteral("graph"), files[i].graph);
         settings.setValue(QStringLiteral("costs"), files[i].costs);
+        settings.setValue(QStringLiteral("index"), files[i].pick.index);
+        settings.setValue(QStringLiteral("rank"), files[i].pick.rank);
+        settings.setValue(QStringLiteral("stage"), files[i].pick.stage);
     }
     settings.endArray();
 }

@@ -13,9 +13,18 @@ enum class ThemeChoice : uint8_t { System, Light, Dark };
 QString themeChoiceName(ThemeChoice choice);
 bool parseThemeChoice(const QString& name, ThemeChoice& choice);
 
+/// Which graph of a file or folder, as in AnalysisRequest.
+struct GraphPick {
+    int index = -1;
+    int rank = -1;
+    QString stage;
+    bool operator==(const GraphPick&) const = default;
+};
+
 struct RecentFile {
     QString graph;
     QStringList costs;
+    GraphPick pick = {};
     bool operator==(const RecentFile&) const = default;
 };
 

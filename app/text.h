@@ -1,6 +1,8 @@
 // The core's texts are UTF-8; Qt's are UTF-16.
 #pragma once
 
+#include <QDir>
+#include <QFileInfo>
 #include <QString>
 
 #include <string_view>
@@ -9,6 +11,11 @@ namespace gs {
 
 inline QString toQString(std::string_view text) {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+/// Last part of a path, of a folder too.
+inline QString fileTitle(const QString& path) {
+    return QFileInfo(QDir::cleanPath(path)).fileName();
 }
 
 /// The core's messages begin small and end open; a page shows sentences.

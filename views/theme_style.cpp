@@ -24,6 +24,7 @@ QPushButton:hover, QPushButton:pressed { background: @selection; }
 QPushButton:focus { border-color: @accent; }
 QPushButton:disabled { color: @muted; }
 QPushButton[role="primary"] { background: @accent; color: @on_accent; font-weight: 500; }
+QPushButton[role="primary"]:disabled { background: @field; color: @muted; }
 QPushButton[role="primary"]:focus { border-color: @text; }
 QPushButton[role="link"] { background: transparent; border: none; border-radius: 3px; padding: 1px 1px; }
 QPushButton[role="link"]:hover { color: @accent; text-decoration: underline; }

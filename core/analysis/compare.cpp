@@ -178,7 +178,8 @@ std::string changesText(const Settings& settings, const Settings& base) {
 }
 
 std::string variantKey(const AnalysisRequest& request) {
-    std::string key = fmt::format("{}\n{}\n{}\n", request.graph_file, request.graph_index, request.rank);
+    std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n", request.graph_file, request.graph_index,
+                                  request.rank, request.stage, request.shapes_file);
     for (const std::string& file : request.cost_files)
         key += file + "\n";
     for (const auto& [name, ns] : request.cost_overrides)

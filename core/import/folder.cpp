@@ -17,10 +17,13 @@ namespace {
 
 constexpr size_t kMaxFiles = 20000; ///< a folder of more files is not one of these
 constexpr int kMaxDepth = 6;
+constexpr size_t kMaxNamed = 3; ///< files with a fault in the message that there is no graph
 
 bool endsWith(std::string_view text, std::string_view end) {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
+
+constexpr std::string_view kOutputCode = "inductor_output_code";
 
 bool isDigits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -30,6 +33,8 @@ bool isDigits(std::string_view text) {
 bool isSkipped(const std::string& name) {
     if (name.front() == '.')
         return true;
+    if (name.rfind(kOutputCode, 0) == 0)
+        return false; // tlparse writes it as a page
     for (const char* end : {".html", ".png", ".svg", ".so", ".o", ".cubin", ".pt", ".pkl", ".css", ".js"}) {
         if (endsWith(name, end))
             return true;
@@ -44,7 +49,7 @@ bool isSkipped(const std::string& name) {
 /// "aot_forward_graph_7.txt" → "aot_forward_graph" and 7 (-1 if the name has no number).
 std::pair<std::string, int> stageOfFile(const fs::path& path) {
     std::string name = path.filename().string();
-    for (const char* end : {".gz", ".txt", ".py", ".log", ".json", ".fx"}) {
+    for (const char* end : {".gz", ".txt", ".py", ".log", ".json", ".fx", ".html"}) {
         if (endsWith(name, end))
             name.resize(name.size() - std::string_view(end).size());
     }
@@ -52,7 +57,10 @@ std::pair<std::string, int> stageOfFile(const fs::path& path) {
     if (mark == std::string::npos || !isDigits(std::string_view(name).substr(mark + 1)) ||
         name.size() - mark > 7)
         return {name, -1};
-    return {name.substr(0, mark), std::stoi(name.substr(mark + 1))};
+    const int number = std::stoi(name.substr(mark + 1));
+    if (name.rfind(kOutputCode, 0) == 0) // a hash is between
+        return {std::string(kOutputCode), number};
+    return {name.substr(0, mark), number};
 }
 
 /// tlparse names the folder of compilation [0/0_1] "-_0_0_1"; "[!1/0/0]" is "1_0_0_0". Empty if it is none.
@@ -111,6 +119,23 @@ void describeEntry(GraphEntry& entry, const FolderFile& file, bool only_one) {
         entry.name += fmt::format(" [{}]", entry.compile_id);
 }
 
+bool isRankLog(const FolderFile& file) {
+    return file.rank >= 0 && file.path.filename().string().find(".log") != std::string::npos;
+}
+
+/// What is wrong with one file is no reason not to show the others.
+void reportFile(const FolderFile& file, const char* code, std::string message, std::string hint,
+                Diagnostics& diagnostics) {
+    diagnostics.add(
+        {Severity::Warning, code, {file.path.string(), 0, 0}, {}, std::move(message), std::move(hint)});
+}
+
+/// The message without the path in front of it: the place says it already.
+std::string withoutPath(const Error& error, const FolderFile& file) {
+    const std::string start = file.path.string() + ": ";
+    return error.message.starts_with(start) ? error.message.substr(start.size()) : error.message;
+}
+
 /// Some logs state rank 0 on every rank; the names of their files tell them apart.
 void separateRanks(FolderContent& content, const std::vector<FolderFile>& files, Diagnostics& diagnostics) {
     std::set<std::pair<std::string, int32_t>> stated; // file, rank
@@ -150,6 +175,20 @@ void separateRanks(FolderContent& content, const std::vector<FolderFile>& files,
                          fmt::format("all logs state rank {}: their ranks are taken from their file names",
                                      *ranks.begin()),
                          "check that each log is of the rank its name says"});
+}
+
+std::string noGraphText(const std::string& path, size_t files, const Diagnostics& diagnostics) {
+    if (files == 0)
+        return fmt::format("{}: this folder holds no file that can be a graph", path);
+    std::string text = fmt::format("{}: none of the {} files of this folder holds a graph", path, files);
+    size_t named = 0;
+    for (const Diagnostic& item : diagnostics.all()) {
+        if (item.where.file.empty() || named == kMaxNamed)
+            continue;
+        ++named;
+        text += fmt::format("; {}: {}", fs::path(item.where.file).filename().string(), item.message);
+    }
+    return text;
 }
 
 } // namespace
@@ -192,11 +231,21 @@ Result<FolderContent> readFolder(const std::string& path, Diagnostics& diagnosti
             content.companions.push_back(std::move(*companion));
             continue;
         }
-        Diagnostics ignored; // a file that cannot be read is none of the graphs
-        const Result<InputText> input = readInput(file.path.string(), ignored);
-        if (!input)
+        Diagnostics reading;
+        const Result<InputText> input = readInput(file.path.string(), reading);
+        if (!input) {
+            // an empty file is a fault only where a rank should have written something
+            if (input.error().code != "empty-file" || isRankLog(file))
+                reportFile(file, "unreadable-file", withoutPath(input.error(), file), input.error().hint,
+                           diagnostics);
             continue;
+        }
+        for (const Diagnostic& item : reading.all())
+            reportFile(file, "cut-file", item.message, item.hint, diagnostics);
         std::vector<Candidate> found = findCandidates(input.value());
+        if (found.empty() && isRankLog(file))
+            reportFile(file, "no-graph-in-log", "this log holds no graph", "did this rank compile anything?",
+                       diagnostics);
         for (Candidate& candidate : found) {
             describeEntry(candidate.entry, file, found.size() == 1);
             content.candidates.push_back(std::move(candidate));
@@ -206,7 +255,7 @@ Result<FolderContent> readFolder(const std::string& path, Diagnostics& diagnosti
     }
     if (content.candidates.empty())
         return Error{"not-a-graph",
-                     fmt::format("{}: none of the {} files of this folder holds a graph", path, files.size()),
+                     noGraphText(path, files.size(), diagnostics),
                      {path, 0, 0},
                      "open a folder of TORCH_TRACE logs, the output folder of tlparse, or one graph file"};
     separateRanks(content, files, diagnostics);

@@ -21,13 +21,17 @@ std::vector<Candidate> findCandidates(const InputText& input);
 Error notAGraph(const InputText& input);
 
 /// All files of a folder with graphs or their companions. Ranks, compile ids and stages come from the texts,
-/// else from the names that torch and tlparse give to files and folders.
+/// else from the names that torch and tlparse give to files and folders. Files that cannot be read, or only
+/// in part, and logs of a rank that hold no graph are diagnostics with the file as their place.
 struct FolderContent {
     std::vector<Candidate> candidates;
     std::vector<Companion> companions;
     size_t files = 0; ///< looked into
 };
 Result<FolderContent> readFolder(const std::string& path, Diagnostics& diagnostics, const JobContext& job);
+
+/// Whether `a` opens rather than `b` when nobody chooses: see importGraph().
+bool isBetterGraph(const GraphEntry& a, const GraphEntry& b);
 
 /// Rank that a path names ("rank_3/…", "…_rank_3_ab.log", "input_rank0.log"); -1 = none.
 int32_t rankOfPath(const std::filesystem::path& path);

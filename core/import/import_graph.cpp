@@ -35,18 +35,6 @@ int stageScore(std::string_view stage) {
     return score;
 }
 
-bool isBetter(const GraphEntry& a, const GraphEntry& b) {
-    if (a.sureness != b.sureness)
-        return a.sureness > b.sureness;
-    if (a.level != b.level)
-        return a.level == GraphLevel::Fx;
-    if (const int first = stageScore(a.stage), second = stageScore(b.stage); first != second)
-        return first > second;
-    if (a.gathers != b.gathers)
-        return a.gathers > b.gathers;
-    return a.nodes > b.nodes;
-}
-
 std::string listNames(const std::vector<Candidate>& found) {
     std::string names;
     for (size_t i = 0; i < found.size() && i < 20; ++i) {
@@ -104,7 +92,7 @@ Result<size_t> choose(const std::string& path, const std::vector<Candidate>& fou
             continue;
         rank_exists = true;
         if (isOfStage(found[i].entry, choice.stage, exact) &&
-            (best == found.size() || isBetter(found[i].entry, found[best].entry)))
+            (best == found.size() || isBetterGraph(found[i].entry, found[best].entry)))
             best = i;
     }
     if (!rank_exists)
@@ -160,6 +148,18 @@ Result<FolderContent> contentOf(const std::string& path, InputText& input, Diagn
 }
 
 } // namespace
+
+bool isBetterGraph(const GraphEntry& a, const GraphEntry& b) {
+    if (a.sureness != b.sureness)
+        return a.sureness > b.sureness;
+    if (a.level != b.level)
+        return a.level == GraphLevel::Fx;
+    if (const int first = stageScore(a.stage), second = stageScore(b.stage); first != second)
+        return first > second;
+    if (a.gathers != b.gathers)
+        return a.gathers > b.gathers;
+    return a.nodes > b.nodes;
+}
 
 std::vector<Candidate> findCandidates(const InputText& input) {
     std::vector<Candidate> found;

@@ -5,6 +5,7 @@
 #include "app/help_overlay.h"
 #include "app/main_window.h"
 #include "app/message_page.h"
+#include "drop_files.h"
 #include "fake_analysis.h"
 #include "views/shell/samples_page.h"
 #include "views/theme.h"
@@ -18,7 +19,6 @@
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
-#include <QMimeData>
 #include <QPushButton>
 #include <QRadioButton>
 #include <QSettings>
@@ -63,7 +63,6 @@ private:
     std::unique_ptr<MainWindow> make();
     std::unique_ptr<MainWindow> opened();
     QString file(const QString& name, const QByteArray& content = "{}");
-    static void drop(MainWindow& window, const QStringList& files);
 
     std::unique_ptr<test::WarningGuard> warnings_;
     std::unique_ptr<QTemporaryDir> folder_;
@@ -111,19 +110,6 @@ QString TestMainWindow::file(const QString& name, const QByteArray& content) {
     if (out.open(QIODevice::WriteOnly))
         out.write(content);
     return path;
-}
-
-void TestMainWindow::drop(MainWindow& window, const QStringList& files) {
-    QMimeData data;
-    QList<QUrl> urls;
-    for (const QString& path : files)
-        urls.append(QUrl::fromLocalFile(path));
-    data.setUrls(urls);
-    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(&window, &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent event(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(&window, &event);
 }
 
 void TestMainWindow::everyViewHoldsTheSamePointer() {
@@ -236,11 +222,11 @@ void TestMainWindow::dropGraphAndCosts() {
     const QString graph = file(QStringLiteral("g.json"), R"({"format":"gatherscope.graph"})");
     const QString costs = file(QStringLiteral("g.fast.json"), R"({"format":"gatherscope.costs"})");
     const QString more = file(QStringLiteral("trace.json"), R"({"traceEvents":[]})");
-    drop(*window, {costs, graph});
+    QVERIFY(test::dropFiles(*window, {costs, graph}));
     QTRY_VERIFY(window->document().snapshot());
     QCOMPARE(window->document().request().graph_file, graph.toStdString());
     QCOMPARE(window->document().request().cost_files, std::vector{costs.toStdString()});
-    drop(*window, {more});
+    QVERIFY(test::dropFiles(*window, {more}));
     QTRY_COMPARE(window->document().snapshot()->request.cost_files,
                  (std::vector{more.toStdString(), costs.toStdString()}));
     QVERIFY(window->document().undoStack()->canUndo());
@@ -248,7 +234,8 @@ void TestMainWindow::dropGraphAndCosts() {
 
 void TestMainWindow::dropOnNothingAsksForAGraph() {
     const auto window = make();
-    drop(*window, {file(QStringLiteral("costs.json"), R"({"format":"gatherscope.costs"})")});
+    QVERIFY(
+        test::dropFiles(*window, {file(QStringLiteral("costs.json"), R"({"format":"gatherscope.costs"})")}));
     QVERIFY(window->banner().message().contains(QStringLiteral("graph")));
     QVERIFY(!window->document().busy());
 }

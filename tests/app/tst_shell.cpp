@@ -84,6 +84,9 @@ void TestShell::commandLine() {
     QCOMPARE(line->scale, 2.0);
     const AnalysisRequest request = requestOf(line.value(), graph);
     QCOMPARE(request.graph_index, 1);
+    const auto picked = parseCommandLine({graph, "--rank", "1", "--stage", "post_grad"});
+    QCOMPARE(requestOf(picked.value(), graph).rank, 1);
+    QCOMPARE(requestOf(picked.value(), graph).stage, std::string("post_grad"));
     QCOMPARE(request.cost_files.size(), size_t(2));
     QVERIFY(parseCommandLine({"--help"})->help);
     QVERIFY(parseCommandLine({"--version"})->version);
@@ -115,6 +118,10 @@ void TestShell::commandLineErrors() {
 }
 
 void TestShell::fileKinds() {
+    QVERIFY(mayHoldSeveralGraphs(folder_.path()));
+    QVERIFY(mayHoldSeveralGraphs(file(QStringLiteral("log"), "V1201 10:00:00 a.py:1] {}")));
+    QVERIFY(!mayHoldSeveralGraphs(file(QStringLiteral("json"), "\n {\"format\": \"gatherscope.graph\"}")));
+    QVERIFY(!mayHoldSeveralGraphs(folder_.filePath(QStringLiteral("missing"))));
     QCOMPARE(fileKind(file(QStringLiteral("a"), R"({"format": "gatherscope.costs"})")), FileKind::Costs);
     QCOMPARE(fileKind(file(QStringLiteral("b"), R"({"schemaVersion": 1, "traceEvents": []})")),
              FileKind::Costs);

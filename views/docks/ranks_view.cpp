@@ -26,15 +26,26 @@ namespace gs {
 namespace {
 
 /// Widths of RanksModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {78, 250, 250, 250, 250, 0};
+const std::vector<int> kWidths = {74, 200, 200, 200, 200, 0};
 const std::vector<int> kShown = {RanksModel::Place, RanksModel::First, RanksModel::First + 1,
                                  RanksModel::What};
 constexpr size_t kMaxDifferences = 6;
 constexpr size_t kMaxHarmless = 8;
 constexpr size_t kMaxRanks = 6;
+constexpr double kMostWords = 0.6;
+constexpr int kScrollBarWidth = 12;
 
 QString escaped(const std::string& text) {
     return QString::fromStdString(text).toHtmlEscaped();
+}
+
+/// The core's messages begin small and end open.
+QString sentence(const std::string& text) {
+    QString result = QString::fromStdString(text);
+    if (result.isEmpty())
+        return result;
+    result[0] = result[0].toUpper();
+    return QStringLiteral(".?!").contains(result.back()) ? result : result + QLatin1Char('.');
 }
 
 QString modeText(RankMode mode) {
@@ -98,17 +109,16 @@ RanksView::RanksView(QWidget* parent)
     table_->setAccessibleName(tr("Ranks"));
     table_->setUp(model_, kWidths, kShown);
     table_->setSortingEnabled(false);
-    auto* splitter = new QSplitter(Qt::Vertical, this);
-    splitter->setChildrenCollapsible(false);
-    splitter->addWidget(makeCard());
-    splitter->addWidget(table_);
-    splitter->setStretchFactor(0, 2);
-    splitter->setStretchFactor(1, 3);
+    splitter_ = new QSplitter(Qt::Vertical, this);
+    splitter_->setChildrenCollapsible(false);
+    splitter_->addWidget(makeCard());
+    splitter_->addWidget(table_);
+    connect(splitter_, &QSplitter::splitterMoved, this, [this] { split_by_hand_ = true; });
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
-    layout->addWidget(splitter, 1);
+    layout->addWidget(splitter_, 1);
 
     const auto go = [this](const QModelIndex& index) {
         if (model_->isFold(index.row())) {
@@ -162,6 +172,7 @@ QWidget* RanksView::makeCard() {
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
     auto* content = new QWidget(area);
+    card_ = content;
     content->setBackgroundRole(QPalette::Base);
     content->setAutoFillBackground(true);
     verdict_ = textLabel(content);
@@ -242,37 +253,55 @@ void RanksView::snapshotChanged() {
     else if (shown->ranks)
         showComparison(*shown->ranks);
     else if (shown->ranks_error)
-        showMessage(QString::fromStdString(shown->ranks_error->message),
-                    QString::fromStdString(shown->ranks_error->hint));
+        showMessage(sentence(shown->ranks_error->message), QString::fromStdString(shown->ranks_error->hint));
     else
         showMessage(tr("Only this rank is open."),
                     tr("Drop the graphs of other ranks here, or a log that holds several: their collectives "
                        "are compared, group by group, and a deadlock is named rank by rank."));
     table_->setVisible(model_->rowCount() > 0);
+    for (QLabel* label : {details_, cycle_})
+        label->setVisible(!label->text().isEmpty());
+    fitCard();
+}
+
+/// The words get the height they need, up to a share of the panel; the table has the rest.
+void RanksView::fitCard() {
+    if (split_by_hand_ || table_->isHidden())
+        return;
+    const int height = splitter_->height();
+    const int wanted = card_->layout()->heightForWidth(splitter_->width() - kScrollBarWidth);
+    const int words = std::min(wanted, static_cast<int>(height * kMostWords));
+    splitter_->setSizes({words, height - words});
+}
+
+void RanksView::resizeEvent(QResizeEvent* event) {
+    View::resizeEvent(event);
+    layout()->activate();
+    fitCard();
 }
 
 void RanksView::showComparison(const RankComparison& comparison) {
     model_->setComparison(snapshot()->ranks);
-    mode_->setText(modeText(comparison.mode));
-    mode_->setToolTip(modeMeaning(comparison.mode));
-    QPalette palette = mode_->palette();
     const Theme& theme = Theme::current();
-    palette.setColor(QPalette::WindowText, comparison.hasFindings() ? theme.warning : theme.hidden_ok);
-    mode_->setPalette(palette);
+    const QColor colour = comparison.hasFindings() ? theme.warning : theme.hidden_ok;
+    mode_->setText(
+        QStringLiteral("<span style=\"color:%1\">%2</span>").arg(colour.name(), modeText(comparison.mode)));
+    mode_->setToolTip(modeMeaning(comparison.mode));
     QStringList labels;
     for (size_t c = 0; c < comparison.classes.size() && c < kMaxRanks; ++c)
         labels << QString::fromStdString(comparison.classes[c].text);
     if (comparison.classes.size() > kMaxRanks)
         labels << tr("%n more", nullptr, static_cast<int>(comparison.classes.size() - kMaxRanks));
     ranks_->setText(labels.join(QStringLiteral("  |  ")));
-    verdict_->setText(escaped(comparison.verdict));
+    verdict_->setText(sentence(comparison.verdict).toHtmlEscaped());
     ring_->setComparison(snapshot()->ranks);
     cycle_->setText(cycleText(comparison));
     details_->setText(differencesText(comparison));
     for (int c = 0; c < RanksModel::kClasses; ++c)
         table_->setColumnHidden(RanksModel::First + c, c >= model_->classCount());
-    if (const int row = model_->firstDifference(); row >= 0)
-        table_->scrollTo(model_->index(row, 0), QAbstractItemView::PositionAtCenter);
+    const int row = std::max(0, model_->firstDifference());
+    table_->showRow(row);
+    table_->scrollTo(model_->index(row, 0), QAbstractItemView::PositionAtCenter);
 }
 
 /// The side's place in words; its node is a link where the open graph has it.
@@ -324,7 +353,8 @@ QString RanksView::differencesText(const RankComparison& comparison) const {
         html += heading(tr("Differences"));
     for (size_t i = 0; i < comparison.differences.size() && i < kMaxDifferences; ++i) {
         const RankDifference& item = comparison.differences[i];
-        html += paragraph(escaped(item.message) + QStringLiteral(" ") + muted(escaped(item.hint)));
+        html += paragraph(sentence(item.message).toHtmlEscaped() + QStringLiteral(" ") +
+                          muted(sentence(item.hint).toHtmlEscaped()));
     }
     const size_t more = comparison.differences.size() -
                         std::min(comparison.differences.size(), kMaxDifferences) + comparison.dropped;
@@ -340,7 +370,7 @@ QString RanksView::differencesText(const RankComparison& comparison) const {
     if (!comparison.harmless.empty())
         html += heading(tr("Without harm"));
     for (size_t i = 0; i < comparison.harmless.size() && i < kMaxHarmless; ++i)
-        html += paragraph(muted(escaped(comparison.harmless[i].message)));
+        html += paragraph(muted(sentence(comparison.harmless[i].message).toHtmlEscaped()));
     return html;
 }
 

@@ -6,6 +6,7 @@
 
 class QLabel;
 class QPushButton;
+class QSplitter;
 
 namespace gs {
 
@@ -29,10 +30,12 @@ protected:
     void selectionChanged() override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QWidget* makeHeader();
     QWidget* makeCard();
+    void fitCard();
     void chooseFiles();
     void ask(const QStringList& paths);
     void showComparison(const RankComparison& comparison);
@@ -45,6 +48,8 @@ private:
     RanksModel* model_;
     DataTable* table_;
     WaitRing* ring_;
+    QSplitter* splitter_;
+    QWidget* card_; ///< everything in words, inside its scroll area
     QLabel* mode_;
     QLabel* verdict_;
     QLabel* ranks_;
@@ -52,6 +57,7 @@ private:
     QLabel* cycle_;
     QPushButton* add_;
     QPushButton* remove_;
+    bool split_by_hand_ = false;
 };
 
 } // namespace gs

@@ -147,7 +147,8 @@ QString RanksModel::cellText(const Line& line, int of_class) const {
 QString RanksModel::whatText(const Line& line) const {
     const RankGroup& group = comparison_->groups[line.group];
     if (line.row < 0)
-        return group.differing == 0
+        return group.differing == 0 && group.rows.size() == 1 ? tr("1 collective, equal")
+               : group.differing == 0
                    ? tr("%n collectives, equal", nullptr, static_cast<int>(group.rows.size()))
                    : tr("%1 of %2 differ").arg(numberText(group.differing), numberText(group.rows.size()));
     if (line.fold || rowOf(line).equal)

@@ -22,6 +22,10 @@ struct CostReader {
 /// In order of the list; the surest reads, the first of equals.
 std::span<const CostReader> costReaders();
 
+/// Of a text with one cost a line: says so (code "open-end") if the last line has no end, for a number that
+/// was cut in the middle looks like a smaller one.
+void reportOpenEnd(const InputText& input, Diagnostics& diagnostics);
+
 CostReader gatherscopeCostReader();
 CostReader kinetoReader();
 CostReader nsysReader();

@@ -3,6 +3,8 @@
 #include "graph/collectives.h"
 #include "support/test_data.h"
 
+#include <QFile>
+#include <QTemporaryDir>
 #include <QTest>
 #include <set>
 
@@ -48,12 +50,13 @@ void checkCounts(const std::string& path, const GraphList& list, size_t& checked
 class TstCasesLogs : public QObject {
     Q_OBJECT
 private slots:
-    void ranksDiffer();
-    void executionOrder();
-    void redistribute();
-    void logPrefix();
+    void case15RanksDiffer();
+    void case16ExecutionOrder();
+    void case22Redistribute();
+    void case43LogPrefix();
     void tlparseFolder();
     void traceFolderOfOurOwn();
+    void faultyFilesOfAFolderAreNamed();
     void countsWithoutReading();
     void filesCompleteEachOther();
 };
@@ -62,7 +65,7 @@ private slots:
     if (!casePath("README.md"))                                                                              \
     return
 
-void TstCasesLogs::ranksDiffer() {
+void TstCasesLogs::case15RanksDiffer() {
     NEEDS_CASES();
     const GraphList log = listOf(*casePath("15-torch-trace-ranks-differ-hang/input_rank0.log"));
     std::set<std::string> stages, ids;
@@ -106,7 +109,7 @@ void TstCasesLogs::ranksDiffer() {
     QCOMPARE(graphs[0]->node(gather).kind, NodeKind::Launch);
 }
 
-void TstCasesLogs::executionOrder() {
+void TstCasesLogs::case16ExecutionOrder() {
     NEEDS_CASES();
     Diagnostics diagnostics;
     const auto imported = importGraph(*casePath("16-torch-trace-graph-exec-order"),
@@ -133,7 +136,7 @@ void TstCasesLogs::executionOrder() {
     QVERIFY(one.find("costs-beside"));
 }
 
-void TstCasesLogs::redistribute() {
+void TstCasesLogs::case22Redistribute() {
     NEEDS_CASES();
     const GraphList list = listOf(*casePath("22-dynamo-graph-prim-redistribute/input.txt"));
     QCOMPARE(list.graphs.size(), size_t{5});
@@ -152,7 +155,7 @@ void TstCasesLogs::redistribute() {
     QCOMPARE(std::string(aot.graph().text(aot.graph().groups()[0].name)), std::string("0"));
 }
 
-void TstCasesLogs::logPrefix() {
+void TstCasesLogs::case43LogPrefix() {
     NEEDS_CASES();
     const GraphList list = listOf(*casePath("43-torch-logs-aot-graphs-prefix/input.txt"));
     QCOMPARE(list.graphs.size(), size_t{1});
@@ -199,6 +202,36 @@ void TstCasesLogs::tlparseFolder() {
         for (const Diagnostic& item : told.all())
             QVERIFY2(item.code != "schedule-differs", item.message.c_str());
     }
+}
+
+void TstCasesLogs::faultyFilesOfAFolderAreNamed() {
+    QTemporaryDir folder;
+    const auto put = [&](const char* name, const std::string& text) {
+        QFile file(folder.filePath(QString::fromLatin1(name)));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(text.data(), static_cast<qint64>(text.size()));
+    };
+    put("torch_trace_rank_1_x.log", ""); // wrote nothing
+    put("torch_trace_rank_2_x.log.gz", std::string("\x1f\x8b\x08\x00", 4));
+    put("torch_trace_rank_3_x.log", "V1201 10:00:00.0 1 a.py:1] {\"str\": [\"a\", 0]}\n");
+    put("notes.txt", ""); // nobody's fault
+    const std::string path = folder.path().toStdString();
+    Diagnostics diagnostics;
+    const auto none = listGraphs(path, diagnostics);
+    QVERIFY(!none.ok());
+    QVERIFY(none.error().message.find("torch_trace_rank_1_x.log: the file is empty") != std::string::npos);
+    const auto log = "torch_trace/dedicated_log_torch_trace_rank_0_ab.log";
+    put("torch_trace_rank_0_x.log", readAll(testDataPath(std::string("import/") + log)));
+    Diagnostics told;
+    const auto list = listGraphs(path, told);
+    QVERIFY(list.ok());
+    QCOMPARE(list->graphs.size(), size_t{2});
+    std::set<std::string> faults;
+    for (const Diagnostic& item : told.all())
+        faults.insert(item.where.file.substr(path.size() + 1) + " " + item.code);
+    QCOMPARE(faults, (std::set<std::string>{"torch_trace_rank_1_x.log unreadable-file",
+                                            "torch_trace_rank_2_x.log.gz unreadable-file",
+                                            "torch_trace_rank_3_x.log no-graph-in-log"}));
 }
 
 void TstCasesLogs::traceFolderOfOurOwn() {
