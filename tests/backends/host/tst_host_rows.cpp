@@ -1,5 +1,6 @@
 // Reductions, softmax, norms, copies, indexing and fused regions of the host backend, against plain loops.
 #include "backends/host/op_check.h"
+#include "host_region.h"
 
 #include <algorithm>
 #include <numeric>
@@ -245,6 +246,9 @@ private slots:
                       out.push_back(in[0][r / 2 * 9 + size_t(in[1][r])]);
                   return out;
               });
+    }
+
+    void scatteringAndSelecting() {
         OpGraph scatter;
         const Arg s = scatter.input(DType::Float32, {6, 9}), p = scatter.input(DType::Int64, {6, 1});
         CHECK(scatter,
@@ -305,6 +309,31 @@ private slots:
             const double v = a[i] * b[i % 64];
             QVERIFY(std::abs(got[i] - v / (1 + std::exp(-v))) < kHalf);
         }
+    }
+
+    void chainsArePostOps() {
+        // silu(a) · b + c, with c one row: nothing but one pass over memory.
+        OpGraph g;
+        const Arg a = g.input(DType::Float32, {48, 64}), b = g.input(DType::Float32, {48, 64}),
+                  c = g.input(DType::Float32, {64});
+        const Value value = stridedValue(DType::Float32, {48, 64});
+        const NodeId silu = g.call("aten.silu.default", {a}, value);
+        const NodeId product = g.call("aten.mul.Tensor", {b, g.b.nodeArg(silu)}, value);
+        const NodeId sum = g.call("aten.add.Tensor", {g.b.nodeArg(product), c}, value);
+        const GraphPtr graph = g.finish();
+        const auto plan = host::planRegion(*graph, {{silu, product, sum}});
+        QVERIFY(plan.ok());
+        std::map<NodeId, host::Tensor> tensors;
+        for (const auto& [node, spec] : plan->inputs)
+            tensors[node] = host::makeTensor(spec);
+        const host::Tensor out = host::makeTensor(plan->result(plan->members.back()));
+        const auto body = host::dnnlRegion(plan.value(), tensors, out);
+        QVERIFY(body.has_value());
+        (*body)();
+        const Values x = host::valuesOf(tensors.at(a.node())), y = host::valuesOf(tensors.at(b.node())),
+                     z = host::valuesOf(tensors.at(c.node())), got = host::valuesOf(out);
+        for (size_t i = 0; i < got.size(); ++i)
+            QVERIFY(std::abs(got[i] - (x[i] / (1 + std::exp(-x[i])) * y[i] + z[i % 64])) < 1e-4);
     }
 
     void regionsOfSeveralShapesAreRefused() {
