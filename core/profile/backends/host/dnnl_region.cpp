@@ -50,7 +50,8 @@ std::optional<std::vector<Link>> linksOf(const RegionPlan& plan) {
     for (const RegionMember& member : plan.members) {
         const std::vector<NodeId>& nodes = member.inputs.nodes;
         const auto link = linkOf(member, running);
-        if (!link || std::count(nodes.begin(), nodes.end(), running) != 1)
+        if (!link || !dtypeIsFloat(plan.result(member).dtype) ||
+            std::count(nodes.begin(), nodes.end(), running) != 1)
             return std::nullopt;
         if (link->operand != kNoNode && !plan.inputs.contains(link->operand))
             return std::nullopt; // made by another member

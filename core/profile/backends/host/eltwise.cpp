@@ -27,7 +27,7 @@ std::optional<Eltwise> eltwiseOf(const std::string& name, const BenchmarkInputs&
     if (const auto found = kPlain.find(name); found != kPlain.end())
         return found->second;
     const std::optional<double> number = numberOf(inputs.find(1, "other"));
-    const bool scaled = inputs.find(2, "alpha") != nullptr;
+    const bool scaled = inputs.find(2, "alpha") || inputs.find(2, "rounding_mode");
     if (name == "gelu") {
         const InputValue* how = inputs.find(1, "approximate");
         return Eltwise{how && how->text == "tanh" ? algorithm::eltwise_gelu_tanh

@@ -246,9 +246,48 @@ int32_t Emitter::emit() {
     return special == specialForms().end() ? -1 : special->second(*this);
 }
 
+/// The real or the imaginary parts of complex numbers: every other float.
+Tensor partOf(const Tensor& tensor, bool imaginary) {
+    Tensor part = tensor;
+    part.spec.dtype = DType::Float32;
+    for (int64_t& stride : part.spec.stride)
+        stride *= 2;
+    if (part.data && imaginary)
+        part.data = std::shared_ptr<std::byte>(tensor.data, tensor.data.get() + sizeof(float));
+    return part;
+}
+
+/// Products and copies of complex numbers (rotary embeddings); other operators of them are not known.
+Result<Body> makeComplex(const OpCall& call) {
+    const Tensor *a = call.tensor(0), *b = call.tensor(1, "other");
+    TileProgram program(call.out().spec.shape);
+    const bool copies = call.name == "clone" || call.name == "_to_copy";
+    if (!a || a->spec.dtype != DType::Complex64 ||
+        !(copies || (call.name == "mul" && b && b->spec.dtype == DType::Complex64)))
+        return notSupported("this form of \"" + call.name + "\" is not known for complex numbers");
+    int32_t real = program.load(partOf(*a, false)), imaginary = program.load(partOf(*a, true));
+    if (!copies) {
+        const int32_t c = program.load(partOf(*b, false)), d = program.load(partOf(*b, true));
+        if (c < 0)
+            return notSupported("the operands do not fit each other");
+        const int32_t cross = program.step(TileOp::Mul, real, d),
+                      rest = program.step(TileOp::Mul, imaginary, c);
+        real = program.step(TileOp::Sub, program.step(TileOp::Mul, real, c),
+                            program.step(TileOp::Mul, imaginary, d));
+        imaginary = program.step(TileOp::Add, cross, rest);
+    }
+    if (real < 0)
+        return notSupported("the operand does not fit the result");
+    program.store(real, partOf(call.out(), false));
+    program.store(imaginary, partOf(call.out(), true));
+    return program.finish();
+}
+
 Result<Body> makePointwise(OpCall& call) {
     if (call.outputs.size() != 1)
         return notSupported("a pointwise operator yields one tensor");
+    if (call.out().spec.dtype == DType::Complex64)
+        return makeComplex(call);
     if (std::optional<Body> body = dnnlPointwise(call))
         return *std::move(body);
     TileProgram program(call.out().spec.shape);
