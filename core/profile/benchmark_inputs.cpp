@@ -199,12 +199,15 @@ Status indexList(const Graph&, NodeId, BenchmarkInputs& inputs) {
 }
 
 const std::map<std::string, InputFill>& fillNames() {
-    static const std::map<std::string, InputFill> kNames = {
-        {"zeros", InputFill::Zeros},     {"ones", InputFill::Ones},
-        {"random", InputFill::Random},   {"positive", InputFill::Positive},
-        {"indices", InputFill::Indices}, {"offsets", InputFill::Offsets},
-        {"counts", InputFill::Counts},   {"mask", InputFill::Mask},
-        {"permutation", InputFill::Permutation}};
+    static const std::map<std::string, InputFill> kNames = {{"zeros", InputFill::Zeros},
+                                                            {"ones", InputFill::Ones},
+                                                            {"random", InputFill::Random},
+                                                            {"positive", InputFill::Positive},
+                                                            {"indices", InputFill::Indices},
+                                                            {"offsets", InputFill::Offsets},
+                                                            {"counts", InputFill::Counts},
+                                                            {"mask", InputFill::Mask},
+                                                            {"permutation", InputFill::Permutation}};
     return kNames;
 }
 
@@ -333,7 +336,8 @@ struct BenchmarkInputRegistry::Reader {
             } else if (key == "internal_collective" && item.is_boolean()) {
                 out.internal_collective = item.get<bool>();
             } else {
-                return fault(target, fmt::format("\"{}\" is not one of args, hook, internal_collective", key));
+                return fault(target,
+                             fmt::format("\"{}\" is not one of args, hook, internal_collective", key));
             }
         }
         entries[target] = std::move(out);
@@ -359,11 +363,12 @@ Status BenchmarkInputRegistry::addText(std::string_view json, const std::string&
     Reader reader{hooks_};
     if (!data.is_object() || data.value("format", Json()) != "gatherscope.benchmark_inputs" ||
         data.value("version", Json()) != 1 || !data.contains("ops") || !data["ops"].is_object())
-        return Error{"not-benchmark-inputs",
-                     "this is no JSON object with \"format\": \"gatherscope.benchmark_inputs\", \"version\": 1 "
-                     "and \"ops\"",
-                     {file_name, 0, 0},
-                     "resources/benchmark_inputs.json is an example"};
+        return Error{
+            "not-benchmark-inputs",
+            "this is no JSON object with \"format\": \"gatherscope.benchmark_inputs\", \"version\": 1 "
+            "and \"ops\"",
+            {file_name, 0, 0},
+            "resources/benchmark_inputs.json is an example"};
     for (const auto& [target, value] : data["ops"].items())
         reader.entry(target, value);
     if (!reader.problem.empty())

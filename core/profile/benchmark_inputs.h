@@ -1,6 +1,6 @@
-// Inputs to measure operators with, for every backend alike: tensors are rebuilt from the graph's metadata, and
-// operators whose inputs must agree with each other (indices, offsets, split sizes, masks) state in a registry
-// how. The registry is data (resources/benchmark_inputs.json, files of the user) plus C++ hooks.
+// Inputs to measure operators with, for every backend alike: tensors are rebuilt from the graph's metadata,
+// and operators whose inputs must agree with each other (indices, offsets, split sizes, masks) state in a
+// registry how. The registry is data (resources/benchmark_inputs.json, files of the user) plus C++ hooks.
 #pragma once
 
 #include "graph/graph.h"
@@ -61,7 +61,8 @@ struct BenchmarkInputs {
     std::vector<NodeId> nodes;       ///< the node that each tensor stands for
     std::vector<InputValue> args;
     std::map<std::string, InputValue> kwargs;
-    std::vector<TensorSpec> outputs;  ///< what the node yields, members of a list in order; fill has no meaning
+    std::vector<TensorSpec>
+        outputs; ///< what the node yields, members of a list in order; fill has no meaning
     bool internal_collective = false; ///< it communicates: every rank must make the same number of calls
 
     int64_t bytes() const; ///< of all tensors and outputs

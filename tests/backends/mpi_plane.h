@@ -1,4 +1,5 @@
-// The ranks of MPI_COMM_WORLD as a control plane without time limits, and the main() of tests that run on ranks.
+// The ranks of MPI_COMM_WORLD as a control plane without time limits, and the main() of tests that run on
+// ranks.
 #pragma once
 
 #include "profile/control_plane.h"
@@ -37,7 +38,7 @@ private:
 template <typename Test>
 int runOnRanks(int argc, char** argv) {
     int level = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     Test test;
     const int failures = QTest::qExec(&test, argc, argv);
     if (failures != 0)

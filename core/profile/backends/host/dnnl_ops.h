@@ -1,5 +1,5 @@
-// What oneDNN computes. Each function answers nothing where oneDNN has no optimised implementation of the case;
-// the loops of this backend take over.
+// What oneDNN computes. Each function answers nothing where oneDNN has no optimised implementation of the
+// case; the loops of this backend take over.
 #pragma once
 
 #include "host_op.h"

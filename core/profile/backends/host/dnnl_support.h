@@ -28,7 +28,8 @@ Body dnnlRun(dnnl::primitive primitive, const std::vector<DnnlArgument>& args);
 
 /// Nothing if the implementation that oneDNN chose is its slow reference.
 template <typename Desc>
-std::optional<Body> dnnlBody(const Desc& pd, dnnl::primitive primitive, const std::vector<DnnlArgument>& args) {
+std::optional<Body> dnnlBody(const Desc& pd, dnnl::primitive primitive,
+                             const std::vector<DnnlArgument>& args) {
     const std::string_view implementation = pd.impl_info_str();
     if (implementation.starts_with("ref") || implementation.find(":ref") != std::string_view::npos)
         return std::nullopt;

@@ -18,8 +18,8 @@ inline uint16_t toBFloat16(float value) {
     return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
 }
 
-/// Without branches, so that loops become vector code: the number is scaled by a power of two into place, which
-/// makes subnormals right too.
+/// Without branches, so that loops become vector code: the number is scaled by a power of two into place,
+/// which makes subnormals right too.
 inline float fromFloat16(uint16_t bits) {
     const uint32_t sign = (static_cast<uint32_t>(bits) & 0x8000u) << 16;
     const uint32_t magnitude = (static_cast<uint32_t>(bits) & 0x7fffu) << 13;

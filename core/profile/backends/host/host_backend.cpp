@@ -25,6 +25,16 @@ int threadsFor(const ControlPlane& plane) {
     return bound ? usable : std::max(1, usable / std::max(1, plane.localSize()));
 }
 
+/// oneDNN and the collectives throw when a call fails.
+template <typename F>
+auto withoutExceptions(F call) -> decltype(call()) {
+    try {
+        return call();
+    } catch (const std::exception& fault) {
+        return Error{"run-failed", fault.what(), {}, ""};
+    }
+}
+
 } // namespace
 
 HostBackend::HostBackend(ControlPlane& plane, WorkRegistry& registry)
@@ -104,7 +114,8 @@ Result<std::unique_ptr<PreparedOp>> HostBackend::prepareCollective(const Collect
     if (std::find(spec.ranks.begin(), spec.ranks.end(), plane_.rank()) == spec.ranks.end())
         return Result<std::unique_ptr<PreparedOp>>(std::unique_ptr<PreparedOp>());
     if (!mpiRuns())
-        return Error{"no-mpi", "collectives are measured between ranks of MPI, which was not started", {}, ""};
+        return Error{
+            "no-mpi", "collectives are measured between ranks of MPI, which was not started", {}, ""};
     if (Status known = checkCollective(spec); !known)
         return known.error();
     Result<MPI_Comm> comm = communicators_.of(spec.ranks);
@@ -132,6 +143,10 @@ void HostBackend::flushCaches() {
 }
 
 Result<std::vector<int64_t>> HostBackend::time(PreparedOp& op, const TimingPlan& plan) {
+    return withoutExceptions([&] { return timeOnce(op, plan); });
+}
+
+Result<std::vector<int64_t>> HostBackend::timeOnce(PreparedOp& op, const TimingPlan& plan) {
     auto* collective = dynamic_cast<CollectiveOp*>(&op);
     std::vector<int64_t> samples;
     for (int32_t i = 0; i < plan.warmups + plan.iterations; ++i) {
@@ -156,18 +171,29 @@ Result<TogetherTimes> HostBackend::timeTogether(PreparedOp& collective, Prepared
     auto* transfer = dynamic_cast<CollectiveOp*>(&collective);
     if (!transfer)
         return notSupported("the first operator is no collective of this backend");
+    ComputeThread beside(compute, threads_);
     std::vector<int64_t> transfers, computes;
+    Status failed = Unit{};
     for (int32_t i = 0; i < plan.warmups + plan.iterations; ++i) {
         if (plan.cache_cold)
             flushCaches();
-        Result<TogetherTimes> once = runTogether(*transfer, compute, mpiIsThreadSafe());
-        if (!once)
-            return once.error();
+        if (!failed) { // the other ranks count on this one's part
+            (void)withoutExceptions([&] { return transfer->meet(); });
+            (void)withoutExceptions([&] { return transfer->run(); });
+            continue;
+        }
+        Result<TogetherTimes> once = withoutExceptions([&] { return runTogether(*transfer, beside); });
+        if (!once) {
+            failed = once.error();
+            continue;
+        }
         if (i < plan.warmups)
             continue;
         transfers.push_back(once->collective_ns);
         computes.push_back(once->compute_ns);
     }
+    if (!failed)
+        return failed.error();
     return TogetherTimes{medianNs(std::move(transfers)), medianNs(std::move(computes))};
 }
 

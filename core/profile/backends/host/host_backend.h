@@ -29,6 +29,7 @@ public:
 private:
     Status checkMemory(int64_t wanted) const;
     void flushCaches();
+    Result<std::vector<int64_t>> timeOnce(PreparedOp& op, const TimingPlan& plan);
 
     ControlPlane& plane_;
     WorkRegistry& registry_;

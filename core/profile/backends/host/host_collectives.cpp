@@ -103,13 +103,6 @@ bool mpiRuns() {
     return started && !ended;
 }
 
-bool mpiIsThreadSafe() {
-    int level = MPI_THREAD_SINGLE;
-    if (mpiRuns())
-        MPI_Query_thread(&level);
-    return level == MPI_THREAD_MULTIPLE;
-}
-
 std::string mpiVersion() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;
@@ -122,7 +115,8 @@ bool MpiWork::poll() {
     const std::scoped_lock lock(mutex_);
     if (!done_) {
         int flag = 0;
-        fault_ = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &flag, MPI_STATUSES_IGNORE);
+        fault_ =
+            MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &flag, MPI_STATUSES_IGNORE);
         done_ = flag || fault_ != MPI_SUCCESS;
     }
     return done_;
@@ -171,8 +165,8 @@ int CollectiveOp::launchOne(const std::byte* from, int64_t input_bytes, std::byt
     case CollectiveKind::AllGatherCoalesced:
         return MPI_Iallgather(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, comm_, request);
     case CollectiveKind::ReduceScatter:
-        return MPI_Ireduce_scatter_block(from, to, static_cast<int>(spec_.output_bytes) / element, type_, sum_,
-                                         comm_, request);
+        return MPI_Ireduce_scatter_block(from, to, static_cast<int>(spec_.output_bytes) / element, type_,
+                                         sum_, comm_, request);
     case CollectiveKind::AllReduce:
         return MPI_Iallreduce(from, to, bytes / element, type_, sum_, comm_, request);
     case CollectiveKind::AllToAll:

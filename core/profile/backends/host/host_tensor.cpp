@@ -171,10 +171,9 @@ int64_t availableBytes() {
     }
     available *= 1024;
     // Version 2 of control groups as a container sees its own, then version 1.
-    for (const auto& [limit, used] :
-         {std::pair{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-          std::pair{"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                    "/sys/fs/cgroup/memory/memory.usage_in_bytes"}}) {
+    for (const auto& [limit, used] : {std::pair{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+                                      std::pair{"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                                "/sys/fs/cgroup/memory/memory.usage_in_bytes"}}) {
         const int64_t most = numberIn(limit), now = numberIn(used);
         if (most >= 0 && now >= 0)
             available = std::min(available, std::max<int64_t>(most - now, 0));

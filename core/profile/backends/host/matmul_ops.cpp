@@ -41,7 +41,8 @@ Result<Body> product(OpCall& call, MatmulCall matmul) {
     std::optional<Body> body = dnnlMatmul(matmul);
     if (!body)
         return notSupported(fmt::format("oneDNN has no such product of {} or float32", dtypeName(dtype)));
-    call.note = fmt::format("computed in float32: oneDNN has no product of {} on this processor", dtypeName(dtype));
+    call.note =
+        fmt::format("computed in float32: oneDNN has no product of {} on this processor", dtypeName(dtype));
     return *std::move(body);
 }
 

@@ -12,8 +12,8 @@ Error notSupported(const std::string& what) {
 std::string plainName(const Graph& graph, NodeId node) {
     std::string_view target = graph.targetText(node);
     bool overload = false;
-    for (const std::string_view prefix : {"torch.nn.functional.", "torch._C._nn.", "torchtitan.", "torch.",
-                                          "aten.", "prims.", "operator."}) {
+    for (const std::string_view prefix :
+         {"torch.nn.functional.", "torch._C._nn.", "torchtitan.", "torch.", "aten.", "prims.", "operator."}) {
         if (target.starts_with(prefix)) {
             overload = prefix == "aten." || prefix == "prims." || prefix == "torchtitan.";
             target.remove_prefix(prefix.size());
@@ -69,7 +69,8 @@ std::optional<double> OpCall::number(size_t position, std::string_view arg_name)
 
 int64_t OpCall::integer(size_t position, std::string_view arg_name, int64_t otherwise) const {
     const InputValue* found = value(position, arg_name);
-    const bool whole = found && (found->kind == InputValue::Kind::Integer || found->kind == InputValue::Kind::Boolean);
+    const bool whole =
+        found && (found->kind == InputValue::Kind::Integer || found->kind == InputValue::Kind::Boolean);
     return whole ? found->integer : otherwise;
 }
 

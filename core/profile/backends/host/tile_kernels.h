@@ -12,19 +12,68 @@ namespace gs::host {
 constexpr int64_t kTile = 512;
 
 enum class TileOp : uint8_t {
-    Copy, Truncate, NotZero, Neg, Abs, Exp, Exp2, Expm1, Log, Log2, Log1p, Sqrt, Rsqrt, Reciprocal, Sigmoid,
-    Tanh, Relu, Silu, GeluErf, GeluTanh, Square, Cube, Sin, Cos, Erf, Floor, Ceil, Round, Sign, IsNan,
+    Copy,
+    Truncate,
+    NotZero,
+    Neg,
+    Abs,
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log2,
+    Log1p,
+    Sqrt,
+    Rsqrt,
+    Reciprocal,
+    Sigmoid,
+    Tanh,
+    Relu,
+    Silu,
+    GeluErf,
+    GeluTanh,
+    Square,
+    Cube,
+    Sin,
+    Cos,
+    Erf,
+    Floor,
+    Ceil,
+    Round,
+    Sign,
+    IsNan,
     LogicalNot,
-    Add, Sub, Mul, Div, FloorDiv, Remainder, Max, Min, Pow, Eq, Ne, Lt, Le, Gt, Ge, And, Or, Xor,
-    LogicalAnd, LogicalOr, LogicalXor,
-    SiluBackward,  ///< a = gradient, b = input
-    GeluBackward, SigmoidBackward, TanhBackward,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    FloorDiv,
+    Remainder,
+    Max,
+    Min,
+    Pow,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    Xor,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+    SiluBackward, ///< a = gradient, b = input
+    GeluBackward,
+    SigmoidBackward,
+    TanhBackward,
     ThresholdBackward, ///< gradient where the input is above p
-    ScaleAdd,      ///< a + p·b
-    Where,         ///< a ≠ 0 ? b : c
-    MulAdd,        ///< a + p·b·c
-    DivAdd,        ///< a + p·b/c
-    Lerp,          ///< a + c·(b − a)
+    ScaleAdd,          ///< a + p·b
+    Where,             ///< a ≠ 0 ? b : c
+    MulAdd,            ///< a + p·b·c
+    DivAdd,            ///< a + p·b/c
+    Lerp,              ///< a + c·(b − a)
 };
 
 /// out = op(a, b, c, p), element by element; `out` may be one of them.

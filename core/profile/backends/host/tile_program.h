@@ -1,5 +1,5 @@
-// Pointwise work as one loop: operands are read a tile at a time, all steps run in the first-level cache, results
-// are written. One operator is a program of one step; a fused region is a longer one.
+// Pointwise work as one loop: operands are read a tile at a time, all steps run in the first-level cache,
+// results are written. One operator is a program of one step; a fused region is a longer one.
 #pragma once
 
 #include "host_tensor.h"
@@ -8,6 +8,8 @@
 #include <functional>
 
 namespace gs::host {
+
+constexpr size_t kMostDimensions = 16;
 
 /// Walks a box of elements in row-major order of its dimensions.
 struct TileSource {
