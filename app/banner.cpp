@@ -43,13 +43,22 @@ Banner::Banner(QWidget* parent) : QWidget(parent) {
     text_->setWordWrap(true);
     text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     action_ = new QPushButton;
+    other_action_ = new QPushButton;
     dismiss_ = new QPushButton(tr("Dismiss"));
     layout->addWidget(text_, 1);
     layout->addWidget(action_);
+    layout->addWidget(other_action_);
     layout->addWidget(dismiss_);
     connect(action_, &QPushButton::clicked, this, [this] {
         hide();
-        emit actionClicked();
+        if (chosen_)
+            chosen_();
+        else
+            emit actionClicked();
+    });
+    connect(other_action_, &QPushButton::clicked, this, [this] {
+        hide();
+        other_chosen_();
     });
     connect(dismiss_, &QPushButton::clicked, this, &QWidget::hide);
     hide();
@@ -60,8 +69,18 @@ void Banner::showMessage(Look look, const QString& message, const QString& actio
     text_->setText(message);
     action_->setText(action);
     action_->setVisible(!action.isEmpty());
+    other_action_->hide();
+    chosen_ = other_chosen_ = nullptr;
     show();
     update();
+}
+
+void Banner::ask(const QString& message, Choice first, Choice second) {
+    showMessage(Look::Info, message, first.text);
+    chosen_ = std::move(first.chosen);
+    other_chosen_ = std::move(second.chosen);
+    other_action_->setText(second.text);
+    other_action_->show();
 }
 
 QString Banner::message() const {

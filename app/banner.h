@@ -5,6 +5,8 @@
 
 #include <QWidget>
 
+#include <functional>
+
 class QHBoxLayout;
 class QLabel;
 class QProgressBar;
@@ -22,6 +24,12 @@ public:
 
     /// Shows a message with an optional action button; the banner hides when either button is clicked.
     void showMessage(Look look, const QString& message, const QString& action = {});
+    /// A message with a choice between two actions; the banner hides when any button is clicked.
+    struct Choice {
+        QString text;
+        std::function<void()> chosen;
+    };
+    void ask(const QString& message, Choice first, Choice second);
     QString message() const;
 
 signals:
@@ -34,6 +42,8 @@ private:
     Look look_ = Look::Info;
     QLabel* text_;
     QPushButton* action_;
+    QPushButton* other_action_;
+    std::function<void()> chosen_, other_chosen_; ///< of a question; empty else
     QPushButton* dismiss_;
 };
 

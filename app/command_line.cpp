@@ -31,6 +31,9 @@ void addOptions(QCommandLineParser& parser) {
     parser.addOptions({
         {QStringLiteral("costs"), tr("Add a cost source; repeatable, the first that knows an op wins."),
          QStringLiteral("FILE")},
+        {QStringLiteral("trace"),
+         tr("Lay a trace of a run over the simulation; repeatable for the ranks of one run."),
+         QStringLiteral("FILE")},
         {QStringLiteral("set"), tr("Set a setting; gatherscope-cli list settings names them."),
          QStringLiteral("NAME=VALUE")},
         {QStringLiteral("scheduler"), tr("Short for --set scheduler=NAME."), QStringLiteral("NAME")},
@@ -106,6 +109,8 @@ AnalysisRequest requestOf(const CommandLine& line, const QString& graph) {
     request.stage = line.stage;
     for (const QString& file : line.costs)
         request.cost_files.push_back(file.toStdString());
+    for (const QString& file : line.traces)
+        request.trace_files.push_back(file.toStdString());
     request.settings = line.settings;
     return request;
 }
@@ -126,6 +131,8 @@ Result<CommandLine> parseCommandLine(const QStringList& arguments) {
     line.costs = sorted.costs;
     for (const QString& file : parser.values(QStringLiteral("costs")))
         line.costs.append(QFileInfo(file).absoluteFilePath());
+    for (const QString& file : parser.values(QStringLiteral("trace")))
+        line.traces.append(QFileInfo(file).absoluteFilePath());
     if (Status status = readSettings(parser, line.settings); !status)
         return status.error();
     if (Status status = readIndex(parser, QStringLiteral("graph"), line.graph_index); !status)

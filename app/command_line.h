@@ -15,6 +15,7 @@ namespace gs {
 struct CommandLine {
     QStringList graphs; ///< absolute paths
     QStringList costs;
+    QStringList traces; ///< laid over the simulation
     Settings settings;
     int graph_index = -1; ///< as in AnalysisRequest
     int rank = -1;

@@ -160,6 +160,16 @@ void Document::addRankFiles(const QStringList& paths) {
          std::move(after), {});
 }
 
+void Document::layTracesOver(const QStringList& paths) {
+    AnalysisRequest after = request_;
+    after.trace_files.clear();
+    for (const QString& path : paths)
+        after.trace_files.push_back(path.toStdString());
+    push(paths.isEmpty() ? tr("Remove the trace")
+                         : tr("Lay %1 over").arg(QFileInfo(paths.front()).fileName()),
+         std::move(after), {});
+}
+
 void Document::addEdit(const Edit& edit) {
     AnalysisRequest after = request_;
     after.edits = withEdit(std::move(after.edits), edit);

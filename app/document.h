@@ -49,7 +49,8 @@ public:
     void editCost(const QString& key, qint64 ns); ///< ns < 0 removes the edit
     void addCostFile(const QString& path);
     void removeCostFile(const QString& path);
-    void addRankFiles(const QStringList& paths); ///< of other ranks, to compare with; an empty list: none
+    void addRankFiles(const QStringList& paths);  ///< of other ranks, to compare with; an empty list: none
+    void layTracesOver(const QStringList& paths); ///< of ranks of one run; an empty list: none
     void addEdit(const Edit& edit); ///< moves of one node that follow each other closely are one undo step
     void removeEdits(const QString& node); ///< what was done by hand to a node; an empty name: everything
     /// Another request as a whole; `text` names the undo step.

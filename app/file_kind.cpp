@@ -11,6 +11,11 @@ FileKind fileKind(const QString& path) {
     return head.ok() && looksLikeCosts(head.value()) ? FileKind::Costs : FileKind::Graph;
 }
 
+bool isTrace(const QString& path) {
+    const Result<std::string> head = fileHead(path.toStdString());
+    return head.ok() && looksLikeTrace(head.value());
+}
+
 bool mayHoldSeveralGraphs(const QString& path) {
     if (QFileInfo(path).isDir())
         return true;

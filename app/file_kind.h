@@ -14,6 +14,9 @@ FileKind fileKind(const QString& path);
 /// Whether it is worth looking for several graphs: a folder, or a text that is no JSON.
 bool mayHoldSeveralGraphs(const QString& path);
 
+/// Whether a cost source is a trace of a run, which can also be laid over the simulation.
+bool isTrace(const QString& path);
+
 /// File arguments sorted into graphs and cost sources, as absolute paths.
 struct SortedFiles {
     QStringList graphs;

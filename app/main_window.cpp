@@ -138,6 +138,7 @@ void MainWindow::snapshotArrived(const SnapshotPtr& snapshot) {
         banner_->hide();
     }
     shown_ = shown;
+    showTraceError(snapshot.get());
     header_->setSnapshot(snapshot);
     status_->setSnapshot(snapshot);
     workspace_->setSnapshot(snapshot);
@@ -148,6 +149,15 @@ void MainWindow::snapshotArrived(const SnapshotPtr& snapshot) {
     watchFiles();
     updateActions();
     updatePage();
+}
+
+/// Once, not after each change of a setting.
+void MainWindow::showTraceError(const Analysis* analysis) {
+    const QString text =
+        analysis && analysis->measured_error ? errorText(*analysis->measured_error) : QString();
+    if (!text.isEmpty() && text != trace_error_)
+        banner_->showMessage(Banner::Look::Warning, text);
+    trace_error_ = text;
 }
 
 /// After any change of what runs.
@@ -236,7 +246,21 @@ void MainWindow::openRecent(const RecentFile& file) {
 
 void MainWindow::openAny(const QStringList& files) {
     const SortedFiles sorted = sortFiles(files);
-    openFiles(sorted.graphs, sorted.costs);
+    const bool traces = !sorted.costs.isEmpty() && sorted.graphs.isEmpty() && document_.snapshot() &&
+                        std::all_of(sorted.costs.begin(), sorted.costs.end(), isTrace);
+    if (traces)
+        askAboutTraces(sorted.costs);
+    else
+        openFiles(sorted.graphs, sorted.costs);
+}
+
+/// A trace says what ops cost, and what happened in a run.
+void MainWindow::askAboutTraces(const QStringList& files) {
+    const QString name = files.size() == 1 ? QFileInfo(files.front()).fileName()
+                                           : tr("%n traces", nullptr, static_cast<int>(files.size()));
+    banner_->ask(tr("%1: take costs from it, or lay the run over the simulation?").arg(name),
+                 {tr("Use as costs"), [this, files] { openFiles({}, files); }},
+                 {tr("Lay over"), [this, files] { document_.layTracesOver(files); }});
 }
 
 void MainWindow::openSample(const Sample& sample) {
@@ -294,8 +318,10 @@ void MainWindow::watchFiles() {
     QStringList files{toQString(snapshot->request.graph_file)};
     if (snapshot->source.chosen < snapshot->source.entries.size()) // of a folder the file that counts
         files.append(toQString(snapshot->source.entries[snapshot->source.chosen].file));
-    for (const std::string& file : snapshot->request.cost_files)
-        files.append(toQString(file));
+    for (const auto* list : {&snapshot->request.cost_files, &snapshot->request.trace_files}) {
+        for (const std::string& file : *list)
+            files.append(toQString(file));
+    }
     files.removeIf([](const QString& file) { return !QFileInfo(file).isFile(); });
     if (!files.isEmpty())
         watcher_.addPaths(files);

@@ -61,6 +61,8 @@ public:
     /// As openFiles(), after looking at what each file is. Used for drops and the command line.
     void openAny(const QStringList& files);
     void openRecent(const RecentFile& file);
+    /// Traces for the open graph: as costs or over the picture, as the user says in the banner.
+    void askAboutTraces(const QStringList& files);
     void openSample(const Sample& sample);
     void showSamples();
     void showEmpty();
@@ -90,6 +92,7 @@ private:
     void buildPages();
     void connectDocument();
     void snapshotArrived(const SnapshotPtr& snapshot);
+    void showTraceError(const Analysis* analysis);
     void showBusy();
     void cancelJobs();
     void failed(const Error& error);
@@ -111,7 +114,8 @@ private:
     void fillRecentMenu();
     void fillCostsMenu();
     void updateActions();
-    void chooseFiles(const QString& title, bool costs);
+    enum class Choose : uint8_t { Any, Costs, Traces };
+    void chooseFiles(const QString& title, Choose what);
     void chooseFolder();
     void showAbout();
 
@@ -161,8 +165,9 @@ private:
     QTimer strip_delay_;                     ///< short jobs show no strip
     QFileSystemWatcher watcher_;
     bool want_samples_ = true;
-    QString busy_title_; ///< what the progress says; empty while nothing runs
-    RecentFile shown_;   ///< files of the snapshot
+    QString busy_title_;  ///< what the progress says; empty while nothing runs
+    RecentFile shown_;    ///< files of the snapshot
+    QString trace_error_; ///< shown last
 };
 
 } // namespace gs

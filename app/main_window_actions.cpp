@@ -67,13 +67,20 @@ void MainWindow::buildMenus() {
 
 void MainWindow::buildFileMenu(QMenu* menu) {
     addCommand(menu, QStringLiteral("open"), tr("&Open…"), QKeySequence::Open,
-               [this] { chooseFiles(tr("Open a graph"), false); });
+               [this] { chooseFiles(tr("Open a graph"), Choose::Any); });
     addCommand(menu, QStringLiteral("openFolder"), tr("Open a &folder…"), {}, [this] { chooseFolder(); });
     addCommand(menu, QStringLiteral("pickGraph"), tr("Pick &rank and stage…"),
                QKeySequence(QStringLiteral("Ctrl+G")), [this] { showPicker(); });
     addCommand(menu, QStringLiteral("addCosts"), tr("Add &costs…"),
                QKeySequence(QStringLiteral("Ctrl+Shift+O")),
-               [this] { chooseFiles(tr("Add a cost file"), true); });
+               [this] { chooseFiles(tr("Add a cost file"), Choose::Costs); });
+    addCommand(menu, QStringLiteral("layTrace"), tr("Lay a &trace over…"),
+               QKeySequence(QStringLiteral("Ctrl+Shift+T")), [this] {
+                   chooseFiles(tr("Lay a trace of a run over the simulation; several: its ranks"),
+                               Choose::Traces);
+               });
+    addCommand(menu, QStringLiteral("removeTrace"), tr("Re&move the trace"), {},
+               [this] { document_.layTracesOver({}); });
     recent_menu_ = menu->addMenu(tr("Open &recent"));
     connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
     addCommand(menu, QStringLiteral("clearRecent"), tr("Clear the recent files"), {},
@@ -216,6 +223,9 @@ void MainWindow::updateActions() {
     const bool open = document_.snapshot() != nullptr;
     const bool opening = document_.opening() != nullptr;
     action(QStringLiteral("addCosts"))->setEnabled(open && !opening);
+    action(QStringLiteral("layTrace"))->setEnabled(open && !opening);
+    action(QStringLiteral("removeTrace"))
+        ->setEnabled(open && !opening && !document_.request().trace_files.empty());
     action(QStringLiteral("reload"))->setEnabled(open || document_.failedOpening());
     action(QStringLiteral("cancel"))->setEnabled(busy());
     action(QStringLiteral("pickGraph"))
@@ -229,16 +239,18 @@ void MainWindow::updateActions() {
         action(QString::fromLatin1(id))->setEnabled(open && !opening);
 }
 
-void MainWindow::chooseFiles(const QString& title, bool costs) {
+void MainWindow::chooseFiles(const QString& title, Choose what) {
     auto* dialog = new QFileDialog(this, title, Preferences::lastFolder());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFiles);
-    connect(dialog, &QFileDialog::filesSelected, this, [this, costs](const QStringList& files) {
+    connect(dialog, &QFileDialog::filesSelected, this, [this, what](const QStringList& files) {
         if (files.isEmpty())
             return;
         Preferences::setLastFolder(QFileInfo(files.front()).absolutePath());
-        if (costs)
+        if (what == Choose::Costs)
             openFiles({}, files);
+        else if (what == Choose::Traces)
+            document_.layTracesOver(files);
         else
             openAny(files);
     });

@@ -6,6 +6,7 @@
 #include "app/cli/summary.h"
 #include "export/analysis_json.h"
 #include "export/exporter.h"
+#include "export/measured_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -35,7 +36,8 @@ int analyzeFile(Analyser& analyser, const CommonOptions& options, const QString&
     if (options.verbose)
         printVerbose(analysis);
     if (!options.quiet && options.json != "-")
-        fmt::print("{}", summaryText(analysis));
+        fmt::print("{}{}", summaryText(analysis),
+                   analysis.measured ? "\n" + measuredText(analysis, *analysis.measured) : std::string());
     if (!options.json.isEmpty()) {
         if (const Status status = writeOutput(options.json, writeAnalysisJson(analysis)); !status) {
             printError(status.error());
@@ -52,14 +54,20 @@ int runAnalyze(const QStringList& arguments) {
     parser.setApplicationDescription(
         "Analyses graphs: where each gather is launched, what is hidden, what is exposed.");
     addCommonOptions(parser);
+    parser.addOption({"trace",
+                      "A trace of a run with the schedule applied (Kineto, nsys), laid over the simulation; "
+                      "several: ranks of one run.",
+                      "FILE"});
     parser.addPositionalArgument("FILE", "Graph files.", "FILE…");
     if (const int code = parseArguments(parser, arguments, 1); code >= 0)
         return code;
-    const Result<CommonOptions> options = readCommonOptions(parser);
+    Result<CommonOptions> options = readCommonOptions(parser);
     if (!options) {
         printError(options.error());
         return exitCodeFor(options.error());
     }
+    for (const QString& file : parser.values("trace"))
+        options->request.trace_files.push_back(file.toStdString());
     const QStringList files = parser.positionalArguments();
     if (files.size() > 1 && !options->json.isEmpty() && options->json != "-") {
         printError({"usage", "--json FILE takes one graph at a time", {}, "use --json - for several"});

@@ -2,10 +2,12 @@
 
 #include "analysis/merge_stage.h"
 #include "analysis/rank_files.h"
+#include "analysis/remarks.h"
 #include "analysis/stage_cache.h"
 #include "analysis/stage_keys.h"
 #include "cost/cost_sources.h"
 #include "cost/profile_compare.h"
+#include "explain/measured_run.h"
 #include "passes/lint/lint.h"
 #include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
@@ -52,6 +54,9 @@ struct Merged {
     PassReport report;
 };
 
+using TracesResult = Result<std::vector<RunTrace>>;
+using MeasuredResult = Result<MeasuredRunPtr>;
+
 struct Simulated {
     TimelinePtr before;
     TimelinePtr after;
@@ -59,37 +64,6 @@ struct Simulated {
     int64_t lower_bound_ns = 0;
     Diagnostics diagnostics;
 };
-
-void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics) {
-    size_t in_flight = 0;
-    NodeId example = kNoNode;
-    for (const CostEntry& entry : costs.entries()) {
-        const int32_t index = program.collectives->indexOf(entry.nodes.front());
-        if (entry.provenance != Provenance::Missing || index < 0 ||
-            !(*program.collectives)[static_cast<size_t>(index)].inFlightAtEntry())
-            continue;
-        ++in_flight;
-        example = entry.nodes.front();
-    }
-    if (const size_t missing = costs.count(Provenance::Missing) - in_flight; missing > 0)
-        diagnostics.add({Severity::Info,
-                         "missing-costs",
-                         {},
-                         {},
-                         fmt::format("{} distinct ops have no cost and count as 0", missing),
-                         "cost_sources=file,analytical fills them from the device's model"});
-    if (in_flight > 0)
-        diagnostics.add(
-            {Severity::Info,
-             "missing-in-flight-costs",
-             {},
-             std::string(program.graph->name(example)),
-             fmt::format("{} distinct collectives in flight at entry have no duration and count as 0",
-                         in_flight),
-             fmt::format(
-                 "set it with in_flight_ns={}=NS, or in a cost file by the name of the wait or the input",
-                 program.graph->name(example))});
-}
 
 SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
     const auto begin = Clock::now();
@@ -111,6 +85,8 @@ struct Analyser::Cache {
     StageCache<Scheduled> scheduled{16};
     StageCache<Merged> merged{4};
     StageCache<Simulated> simulated{16};
+    StageCache<TracesResult> traces{2};
+    StageCache<MeasuredResult> measured{4};
 };
 
 namespace {
@@ -140,7 +116,9 @@ public:
             return status.error();
         if (const Status status = simulateBoth(); !status)
             return status.error();
-        explainOthers();
+        remarkUnmoved(*out_);
+        if (const Status status = layTracesOver(); !status)
+            return status.error();
         job_.report("done", 1.0);
         return AnalysisPtr(out_);
     }
@@ -376,7 +354,7 @@ private:
             out_->after = item.value()->value.program;
             out_->reports.push_back(item.value()->value.report);
         }
-        reportMissing(out_->after, *out_->after.costs, out_->diagnostics);
+        remarkMissingCosts(*out_);
         out_->diagnostics.append(out_->after.schedule->diagnostics);
         return Unit{};
     }
@@ -401,6 +379,7 @@ private:
         });
         if (!item)
             return item.error();
+        number_ = item.value()->number;
         out_->before.timeline = item.value()->value.before;
         out_->after.timeline = item.value()->value.after;
         out_->lower_bound_ns = item.value()->value.lower_bound_ns;
@@ -409,33 +388,40 @@ private:
         return Unit{};
     }
 
-    /// Gathers that no scheduler may move are no decisions, but nobody should have to wonder about them.
-    void explainOthers() {
-        const Graph& graph = *out_->after.graph;
-        for (const Decision& decision : out_->after.schedule->decisions) {
-            if (decision.verdict != Verdict::NotCandidate)
-                continue;
-            out_->diagnostics.add({Severity::Info,
-                                   std::string(bindingReasonName(decision.reason)),
-                                   {},
-                                   std::string(graph.name(decision.launch)),
-                                   fmt::format("\"{}\" stays where it is: {}", graph.name(decision.launch),
-                                               whyNoCandidate(decision.reason)),
-                                   ""});
+    /// As with the ranks, what cannot be read is shown as missing. A change of the schedule reads nothing
+    /// anew.
+    Status layTracesOver() {
+        if (request_.trace_files.empty())
+            return Unit{};
+        std::string key;
+        for (const std::string& file : request_.trace_files)
+            key += fileKey(file);
+        auto read = stage(cache_.traces, "traces", 0.9, key, [&]() -> Result<TracesResult> {
+            return TracesResult(readRunTraces(request_.trace_files, job_));
+        });
+        if (!read)
+            return read.error();
+        const std::string both = fmt::format("{}\n{}", number_, read.value()->number);
+        auto item = stage(cache_.measured, "measured", 0.95, both, [&]() -> Result<MeasuredResult> {
+            const TracesResult& traces = read.value()->value;
+            if (!traces)
+                return MeasuredResult(traces.error());
+            Result<MeasuredRun> run = measureRun(*out_, traces.value());
+            if (!run)
+                return MeasuredResult(run.error());
+            return MeasuredResult(std::make_shared<const MeasuredRun>(std::move(run).value()));
+        });
+        if (!item)
+            return item.error();
+        if (const MeasuredResult& measured = item.value()->value; measured) {
+            out_->measured = measured.value();
+            out_->diagnostics.append(out_->measured->diagnostics);
+        } else {
+            const Error& error = measured.error();
+            out_->measured_error = error;
+            out_->diagnostics.add({Severity::Error, error.code, error.where, {}, error.message, error.hint});
         }
-    }
-
-    static const char* whyNoCandidate(BindingReason reason) {
-        switch (reason) {
-        case BindingReason::NoWait:
-            return "nothing waits for it";
-        case BindingReason::NoConsumer:
-            return "no real computation uses what it gathers";
-        case BindingReason::NotWeightGather:
-            return "it does not gather a single parameter (gathers=all would include it)";
-        default:
-            return "the scheduler left it alone";
-        }
+        return Unit{};
     }
 
     Analyser::Cache& cache_;

@@ -19,6 +19,9 @@
 
 namespace gs {
 
+struct MeasuredRun;
+using MeasuredRunPtr = std::shared_ptr<const MeasuredRun>;
+
 /// Everything an analysis depends on.
 struct AnalysisRequest {
     std::string graph_file;
@@ -28,6 +31,7 @@ struct AnalysisRequest {
     std::string shapes_file;                       ///< a second file of the same graph; may be empty
     std::vector<std::string> cost_files;           ///< in order
     std::vector<std::string> rank_files;           ///< of other ranks, compared with graph_file
+    std::vector<std::string> trace_files;          ///< of a run, laid over the simulation; several: its ranks
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     std::map<std::string, std::string> cost_pins;  ///< StructuralKey → source that is asked first for it
     Settings settings;
@@ -53,12 +57,14 @@ struct Analysis {
     AnalysisRequest request;
     ImportedGraph source;
     std::vector<PassReport> reports;
-    RankComparisonPtr ranks;           ///< null without rank_files, or if they could not be compared
-    std::optional<Error> ranks_error;  ///< why not
-    Program before;                    ///< lowered graph in program order
-    Program after;                     ///< lowered and bucketed graph as scheduled
-    int64_t lower_bound_ns = 0;        ///< of `after`
-    int64_t lower_bound_before_ns = 0; ///< of `before`: buckets change the bound
+    RankComparisonPtr ranks;             ///< null without rank_files, or if they could not be compared
+    std::optional<Error> ranks_error;    ///< why not
+    Program before;                      ///< lowered graph in program order
+    Program after;                       ///< lowered and bucketed graph as scheduled
+    int64_t lower_bound_ns = 0;          ///< of `after`
+    int64_t lower_bound_before_ns = 0;   ///< of `before`: buckets change the bound
+    MeasuredRunPtr measured;             ///< null without trace_files, or if they could not be laid over
+    std::optional<Error> measured_error; ///< why not
     Diagnostics diagnostics;
     Diagnostics input_diagnostics; ///< of those: what reading the graph said
     Diagnostics cost_diagnostics;  ///< … and what reading and matching the cost files said

@@ -235,7 +235,9 @@ std::vector<CompareRow> compareVariants(const AnalyseFunction& analyse,
         const std::string& scheduler = variants[i].settings.text(Setting::Scheduler);
         PartProgress progress(job, fmt::format("{}, {} of {}", scheduler, i + 1, variants.size()),
                               share * static_cast<double>(i), share);
-        const Result<AnalysisPtr> result = analyse(variants[i], {job.stop, &progress});
+        AnalysisRequest variant = variants[i];
+        variant.trace_files.clear(); // they are of one schedule
+        const Result<AnalysisPtr> result = analyse(variant, {job.stop, &progress});
         if (!result && job.cancelled())
             break;
         CompareRow row;

@@ -175,6 +175,7 @@ private:
     int attempt(const Settings& settings) {
         AnalysisRequest variant = request_;
         variant.settings = settings;
+        variant.trace_files.clear(); // they are of one schedule
         const auto [known, is_new] = row_of_.try_emplace(variantKey(variant), out_.rows.size());
         if (!is_new)
             return static_cast<int>(known->second);

@@ -29,5 +29,7 @@ Result<CostModelPtr> readNamedCosts(const std::string& path, Diagnostics& diagno
 Result<std::string> fileHead(const std::string& path);
 /// True if a reader of costs is sure of a file that begins so.
 bool looksLikeCosts(std::string_view head);
+/// True if it begins as a trace of a run (Kineto, nsys), which measureRun() reads, too.
+bool looksLikeTrace(std::string_view head);
 
 } // namespace gs

@@ -1,10 +1,6 @@
 #include "explain/measured_run.h"
 
-#include "base/units.h"
-#include "cost/cost_file.h"
 #include "cost/readers/collective_names.h"
-#include "cost/readers/kineto.h"
-#include "cost/readers/nsys.h"
 #include "explain/measured_match.h"
 
 #include <algorithm>
@@ -17,57 +13,6 @@ namespace gs {
 namespace {
 
 using Spans = std::vector<std::pair<int64_t, int64_t>>;
-
-struct Trace {
-    TraceEvents events;
-    LinkedTrace linked;
-};
-
-Result<Trace> readTrace(const std::string& path, const JobContext& job) {
-    const Result<std::string> head = fileHead(path);
-    if (!head)
-        return head.error();
-    Result<TraceEvents> events = Error{};
-    if (head->starts_with("SQLite format 3")) {
-        events = readNsys(path, job);
-    } else {
-        auto bytes = openBytes(path);
-        if (!bytes)
-            return bytes.error();
-        events = readKineto(path, *bytes.value(), job);
-    }
-    if (!events)
-        return events.error();
-    Trace trace{std::move(events).value(), {}};
-    Result<LinkedTrace> linked = linkTrace(trace.events, job);
-    if (!linked)
-        return linked.error();
-    trace.linked = std::move(linked).value();
-    if (trace.linked.collectives.empty())
-        return Error{"no-collectives",
-                     fmt::format("{}: the trace has no collectives", path),
-                     {path, 0, 0},
-                     "record the device's activities of a distributed run"};
-    return trace;
-}
-
-/// Compute of the devices, as disjoint spans in order.
-Spans computeSpans(const TraceEvents& events) {
-    Spans all, out;
-    for (const DeviceWork& work : events.work) {
-        if (work.kind == DeviceWorkKind::Kernel && work.comm == 0 &&
-            !classifyKernel(events.texts.view(work.name)).communication && work.end > work.start)
-            all.emplace_back(work.start, work.end);
-    }
-    std::sort(all.begin(), all.end());
-    for (const auto& [start, end] : all) {
-        if (out.empty() || start > out.back().second)
-            out.emplace_back(start, end);
-        else
-            out.back().second = std::max(out.back().second, end);
-    }
-    return out;
-}
 
 int64_t coveredBy(const Spans& spans, int64_t start, int64_t end) {
     int64_t sum = 0;
@@ -88,7 +33,8 @@ struct Lanes {
 /// else all in one.
 class LaneFinder {
 public:
-    LaneFinder(const Analysis& analysis, const Trace& trace) : graph_(*analysis.after.graph), trace_(trace) {
+    LaneFinder(const Analysis& analysis, const RunTrace& trace)
+        : graph_(*analysis.after.graph), trace_(trace) {
         const Timeline& timeline = *analysis.after.timeline;
         std::vector<size_t> order;
         for (size_t i = 0; i < timeline.transfers.size(); ++i) {
@@ -104,8 +50,8 @@ public:
             lanes_[keyOf(item)].program.push_back(
                 {plainKind(item.kind), item.input_bytes, item.output_bytes, i});
         }
-        for (size_t i = 0; i < trace.linked.collectives.size(); ++i) {
-            const CollectiveCall& call = trace.linked.collectives[i];
+        for (size_t i = 0; i < trace.collectives.size(); ++i) {
+            const CollectiveCall& call = trace.collectives[i];
             lanes_[keyOf(call)].calls.push_back({call.kind, call.input_bytes, call.output_bytes, i});
         }
     }
@@ -115,7 +61,7 @@ public:
 private:
     void chooseKeys(const Analysis& analysis) {
         by_name_ = by_size_ = true;
-        for (const CollectiveCall& call : trace_.linked.collectives) {
+        for (const CollectiveCall& call : trace_.collectives) {
             by_name_ = by_name_ && graph_.findGroup(call.group) != kNoGroup;
             by_size_ = by_size_ && call.group_size > 0;
         }
@@ -136,7 +82,7 @@ private:
     }
 
     const Graph& graph_;
-    const Trace& trace_;
+    const RunTrace& trace_;
     bool by_name_ = false, by_size_ = false;
     std::map<std::string, Lanes> lanes_;
 };
@@ -152,7 +98,7 @@ struct Matches {
     size_t used = 0; ///< calls that belong to a step
 };
 
-Matches matchTrace(const Analysis& analysis, const Trace& trace) {
+Matches matchTrace(const Analysis& analysis, const RunTrace& trace) {
     Matches out;
     out.calls.resize(analysis.after.collectives->size());
     const LaneFinder finder(analysis, trace);
@@ -219,11 +165,12 @@ void addErrors(const Analysis& analysis, MeasuredRun& run) {
 }
 
 /// The step shown is the middle one: the first is often a warm-up.
-void place(const Analysis& analysis, const Trace& trace, const Matches& matches, MeasuredRun& run) {
-    const std::vector<CollectiveCall>& calls = trace.linked.collectives;
-    const Spans compute = computeSpans(trace.events);
+void place(const Analysis& analysis, const RunTrace& trace, const Matches& matches, MeasuredRun& run) {
+    const std::vector<CollectiveCall>& calls = trace.collectives;
+    const Spans& compute = trace.compute;
     run.transfers.resize(matches.calls.size());
     int64_t offset = 0, first = INT64_MAX, last = INT64_MIN, earliest = INT64_MAX;
+    int64_t next = INT64_MAX; // begin of the following step
     for (size_t i = 0; i < matches.calls.size(); ++i) {
         if (matches.calls[i].empty())
             continue;
@@ -234,8 +181,12 @@ void place(const Analysis& analysis, const Trace& trace, const Matches& matches,
         for (const size_t call : matches.calls[i])
             times.push_back(calls[call].ns);
         item.ns = median(std::move(times));
-        const CollectiveCall& shown = calls[matches.calls[i][(matches.calls[i].size() - 1) / 2]];
+        const size_t middle = (matches.calls[i].size() - 1) / 2;
+        const CollectiveCall& shown = calls[matches.calls[i][middle]];
+        if (middle + 1 < matches.calls[i].size())
+            next = std::min(next, calls[matches.calls[i][middle + 1]].start);
         item.start_ns = shown.start;
+        item.shown_ns = shown.ns;
         if (!compute.empty())
             item.exposed_ns =
                 shown.ns - std::min(shown.ns, coveredBy(compute, shown.start, shown.start + shown.ns));
@@ -252,20 +203,22 @@ void place(const Analysis& analysis, const Trace& trace, const Matches& matches,
     run.step_ns = last - first;
     for (MeasuredTransfer& item : run.transfers)
         item.start_ns -= item.collective < 0 ? 0 : offset;
+    // What is computed after the last transfer is shown as far as the simulated step goes.
+    const int64_t until = std::max(last, std::min(next, offset + analysis.after.timeline->step_ns));
     for (const auto& [start, end] : compute) {
-        if (end > offset && start < last)
+        if (end > offset && start < until)
             run.compute.emplace_back(start - offset, end - offset);
     }
 }
 
 /// Of several ranks the shortest time is the transfer, the rest is waiting for the last to arrive.
-void mergeRank(const Trace& trace, const Matches& matches, MeasuredRun& run) {
+void mergeRank(const RunTrace& trace, const Matches& matches, MeasuredRun& run) {
     for (MeasuredTransfer& item : run.transfers) {
         if (item.collective < 0 || matches.calls[static_cast<size_t>(item.collective)].empty())
             continue;
         std::vector<int64_t> times;
         for (const size_t call : matches.calls[static_cast<size_t>(item.collective)])
-            times.push_back(trace.linked.collectives[call].ns);
+            times.push_back(trace.collectives[call].ns);
         const int64_t other = median(std::move(times));
         const int64_t longest = std::max(item.ns + std::max<int64_t>(item.skew_ns, 0), other);
         item.ns = std::min(item.ns, other);
@@ -273,7 +226,7 @@ void mergeRank(const Trace& trace, const Matches& matches, MeasuredRun& run) {
     }
 }
 
-void remark(const MeasuredRun& run, const Trace& trace, size_t collectives, Diagnostics& out) {
+void remark(const MeasuredRun& run, const RunTrace& trace, size_t collectives, Diagnostics& out) {
     const auto add = [&](Severity severity, const char* code, std::string message, std::string hint) {
         out.add({severity, code, {run.files.front(), 0, 0}, {}, std::move(message), std::move(hint)});
     };
@@ -290,45 +243,49 @@ void remark(const MeasuredRun& run, const Trace& trace, size_t collectives, Diag
     if (run.single_rank)
         add(Severity::Info, "includes-skew", "measured durations include waiting for slower ranks",
             "give the traces of the other ranks, too");
-    if (trace.linked.summary.host_only)
+    if (trace.host_only)
         add(Severity::Warning, "host-only",
             "nothing ran on a device: durations are the host's, and what was exposed is not known", "");
 }
 
 } // namespace
 
-Result<MeasuredRun> measureRun(const Analysis& analysis, const std::vector<std::string>& traces,
-                               const JobContext& job) {
+Result<MeasuredRun> measureRun(const Analysis& analysis, const std::vector<RunTrace>& traces) {
     MeasuredRun run;
-    run.files = traces;
     size_t collectives = 0;
     for (const Collective& item : analysis.after.collectives->all())
         collectives += item.inFlightAtEntry() ? 0 : 1;
-    for (size_t i = 0; i < traces.size(); ++i) {
-        Result<Trace> trace = readTrace(traces[i], job);
-        if (!trace)
-            return trace.error();
-        const Matches matches = matchTrace(analysis, trace.value());
-        if (i > 0) {
-            mergeRank(trace.value(), matches, run);
-            run.single_rank = false;
+    for (const RunTrace& trace : traces) {
+        const bool first = run.files.empty();
+        run.files.push_back(trace.file);
+        const Matches matches = matchTrace(analysis, trace);
+        if (!first) {
+            mergeRank(trace, matches, run);
             continue;
         }
-        run.calls = trace->linked.collectives.size();
+        run.calls = trace.collectives.size();
         run.unmatched = run.calls - std::min(run.calls, matches.used);
         run.steps = matches.steps;
-        place(analysis, trace.value(), matches, run);
         run.single_rank = traces.size() == 1;
+        place(analysis, trace, matches, run);
         if (run.matched == 0)
             return Error{"other-program",
-                         fmt::format("{}: none of its {} collectives fits one of the program's {}", traces[i],
-                                     run.calls, collectives),
-                         {traces[i], 0, 0},
+                         fmt::format("{}: none of its {} collectives fits one of the program's {}",
+                                     trace.file, run.calls, collectives),
+                         {trace.file, 0, 0},
                          "kinds, bytes and groups differ: is it a trace of this program?"};
-        remark(run, trace.value(), collectives, run.diagnostics);
+        remark(run, trace, collectives, run.diagnostics);
     }
     addErrors(analysis, run);
     return run;
+}
+
+Result<MeasuredRun> measureRun(const Analysis& analysis, const std::vector<std::string>& traces,
+                               const JobContext& job) {
+    const Result<std::vector<RunTrace>> read = readRunTraces(traces, job);
+    if (!read)
+        return read.error();
+    return measureRun(analysis, read.value());
 }
 
 } // namespace gs

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "explain/run_trace.h"
 
 namespace gs {
 
@@ -10,6 +11,7 @@ namespace gs {
 struct MeasuredTransfer {
     int32_t collective = -1; ///< index in after.collectives; -1 = not in the trace
     int64_t start_ns = 0;    ///< in the step that is shown
+    int64_t shown_ns = 0;    ///< duration in that step, in the first trace
     int64_t ns = 0;          ///< median of the steps; of several ranks the shortest
     int64_t exposed_ns =
         -1;               ///< part without any compute on the device, in the step that is shown; -1 = unknown
@@ -45,8 +47,10 @@ struct MeasuredRun {
 
 /// Matches the collectives of a trace (Kineto, Chrome, nsys) with those of the scheduled program: per process
 /// group in the order of the schedule, by kind and bytes. A trace of several steps is matched step by step,
-/// one with gaps as well as it can be. Further files are other ranks of the same run. Errors: those of the
-/// readers, "not-a-trace", "no-collectives", "other-program" (nothing fits), "cancelled".
+/// one with gaps as well as it can be. Further traces are other ranks of the same run. Error: "other-program"
+/// (nothing fits).
+Result<MeasuredRun> measureRun(const Analysis& analysis, const std::vector<RunTrace>& traces);
+/// The same after reading them; errors of readRunTrace(), too.
 Result<MeasuredRun> measureRun(const Analysis& analysis, const std::vector<std::string>& traces,
                                const JobContext& job = {});
 

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "explain/in_flight.h"
 #include "export/exporters.h"
+#include "export/measured_text.h"
 
 #include <cmath>
 #include <map>
@@ -217,6 +218,8 @@ std::string writeAnalysisJson(const Analysis& analysis) {
                 {"diagnostics", diagnosticsJson(analysis.diagnostics)}};
     if (analysis.after.collectives->inFlightCount() > 0)
         out["in_flight_at_entry"] = inFlightJson(analysis);
+    if (analysis.measured)
+        out["measured"] = measuredObject(analysis, *analysis.measured);
     // Names come from files and may hold broken UTF-8; it is replaced, never an exception.
     return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

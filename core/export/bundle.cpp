@@ -121,6 +121,8 @@ std::vector<std::string> leftOut(const Analysis& analysis, const ExportOptions&)
     if (const size_t files = analysis.request.rank_files.size(); files > 0)
         out.push_back(fmt::format("the comparison with {} file{} of other ranks is not in the bundle", files,
                                   files == 1 ? "" : "s"));
+    if (!analysis.request.trace_files.empty())
+        out.push_back("the trace laid over the simulation is not in the bundle");
     return out;
 }
 

@@ -88,7 +88,7 @@ std::string measuredCsv(const Analysis& analysis, const MeasuredRun& run) {
     return table.str();
 }
 
-std::string measuredJson(const Analysis& analysis, const MeasuredRun& run) {
+Json measuredObject(const Analysis& analysis, const MeasuredRun& run) {
     const Graph& graph = *analysis.after.graph;
     const auto known = [](int64_t value) { return value < 0 ? Json(nullptr) : Json(value); };
     Json errors = Json::array(), rows = Json::array();
@@ -122,13 +122,19 @@ std::string measuredJson(const Analysis& analysis, const MeasuredRun& run) {
                           {"exposed_ns", known(item.exposed_ns)},
                           {"rank_skew_ns", known(item.skew_ns)}}}});
     }
-    return Json{{"format", "gatherscope.measured"}, {"version", 1},
-                {"graph", graph.info().name},       {"steps", run.steps},
-                {"matched", run.matched},           {"unmatched_calls", run.unmatched},
-                {"includes_skew", run.single_rank}, {"errors", std::move(errors)},
-                {"transfers", std::move(rows)}}
-               .dump(2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    return {{"steps", run.steps},
+            {"matched", run.matched},
+            {"unmatched_calls", run.unmatched},
+            {"includes_skew", run.single_rank},
+            {"errors", std::move(errors)},
+            {"transfers", std::move(rows)}};
+}
+
+std::string measuredJson(const Analysis& analysis, const MeasuredRun& run) {
+    Json out = {
+        {"format", "gatherscope.measured"}, {"version", 1}, {"graph", analysis.after.graph->info().name}};
+    out.update(measuredObject(analysis, run));
+    return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace gs

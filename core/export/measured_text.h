@@ -3,6 +3,7 @@
 
 #include "explain/measured_run.h"
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace gs {
@@ -11,6 +12,8 @@ namespace gs {
 std::string measuredText(const Analysis& analysis, const MeasuredRun& run);
 /// One row per collective.
 std::string measuredCsv(const Analysis& analysis, const MeasuredRun& run);
+/// The errors and the transfers: what `gatherscope.measured` has beside its name and version.
+nlohmann::ordered_json measuredObject(const Analysis& analysis, const MeasuredRun& run);
 /// `gatherscope.measured` version 1.
 std::string measuredJson(const Analysis& analysis, const MeasuredRun& run);
 

@@ -137,8 +137,12 @@ void CompareView::ask(Kind kind, const QModelIndex& index) {
 
 void CompareView::lookAt(uint64_t id) {
     const CompareEntry* entry = state_->find(id);
-    if (entry && id != state_->current && !entry->row.error)
-        emit requestRequested(entry->row.request, tr("Look at %1").arg(schedulerTitle(entry->row.scheduler)));
+    if (entry && id != state_->current && !entry->row.error) {
+        AnalysisRequest request = entry->row.request;
+        if (snapshot()) // what lies over the picture stays there
+            request.trace_files = snapshot()->request.trace_files;
+        emit requestRequested(request, tr("Look at %1").arg(schedulerTitle(entry->row.scheduler)));
+    }
 }
 
 void CompareView::lookAt(const QModelIndex& index) {

@@ -1,5 +1,6 @@
 #include "views/timeline/scene_selection.h"
 
+#include "views/timeline/measured_tips.h"
 #include "views/timeline/timeline_text.h"
 
 #include <algorithm>
@@ -23,6 +24,11 @@ public:
         const auto span = data_.spanOf(index_, selected);
         if (!span)
             return;
+        if (band_.measured) {
+            for (const int32_t collective : selected.collectives)
+                measured(collective);
+            return;
+        }
         if (span->end_ns < request_.range.begin_ns || span->begin_ns >= request_.range.end_ns) {
             elsewhere(*span);
             return;
@@ -62,6 +68,27 @@ private:
         scene_.rects.push_back(
             {QRectF(left, lane.top(), std::max(2.0, x(slice.end_ns) - left), lane.height()),
              SceneRole::Selected});
+    }
+
+    /// The transfer as it ran, where the simulation has it, and the error beside the later of both.
+    void measured(int32_t collective) {
+        const Transfer& ran = band_.timeline().transfers[static_cast<size_t>(collective)];
+        const Transfer& predicted =
+            data_.snapshot->after.timeline->transfers[static_cast<size_t>(collective)];
+        const QRectF lane = laneRect(laneOf(collective));
+        outline(data_.findCollective(index_, collective));
+        if (request_.range.overlaps(predicted.start_ns, predicted.end_ns + 1)) {
+            const double left = x(predicted.start_ns);
+            scene_.rects.push_back(
+                {QRectF(left, lane.bottom() + 2, std::max(2.0, x(predicted.end_ns) - left), kLaneGap - 5),
+                 SceneRole::Predicted});
+        }
+        const int64_t end = std::max(ran.end_ns, predicted.end_ns);
+        if (!request_.range.overlaps(std::min(ran.start_ns, predicted.start_ns), end + 1))
+            return;
+        const double at = std::min(x(end) + 6, scene_.plot.right() - kCaptionWidth);
+        scene_.texts.push_back({QRectF(at, laneRect(0).top() - 16, kCaptionWidth, 15),
+                                measuredErrorText(*data_.snapshot, collective), SceneRole::Caption});
     }
 
     void window(int32_t collective) {

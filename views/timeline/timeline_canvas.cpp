@@ -1,6 +1,7 @@
 #include "views/timeline/timeline_canvas.h"
 
 #include "views/theme.h"
+#include "views/timeline/measured_tips.h"
 #include "views/timeline/range_box.h"
 #include "views/timeline/timeline_painter.h"
 #include "views/timeline/timeline_text.h"
@@ -50,9 +51,14 @@ void TimelineCanvas::setData(TimelineDataPtr data, bool keep_range) {
         verticalScrollBar()->setValue(0);
     }
     range_ = keep_range && !all ? clampRange(range_, data_->full(), axis().width()) : data_->full();
-    setAccessibleDescription(data_->bands.empty() ? tr("No graph is open") : headerText(*data_->snapshot));
+    setAccessibleDescription(data_->bands.empty() ? tr("No graph is open") : description());
     invalidate();
     setMarkedRange(marked_);
+}
+
+QString TimelineCanvas::description() const {
+    const QString text = headerText(*data_->snapshot);
+    return data_->measuredBand() ? text + QStringLiteral(". ") + measuredNote(*data_->snapshot) : text;
 }
 
 void TimelineCanvas::setSelection(const Selection& selection) {
@@ -205,7 +211,7 @@ void TimelineCanvas::changeEvent(QEvent* event) {
 std::optional<SliceRef> TimelineCanvas::selectedSlice() const {
     if (chosen_)
         return chosen_;
-    for (size_t band = data_->bands.size(); band-- > 0;) {
+    for (size_t band = data_->simulated; band-- > 0;) {
         const BandSelection found = data_->resolve(band, selection_);
         std::optional<SliceRef> ref;
         if (!found.collectives.empty())
@@ -276,7 +282,7 @@ void TimelineCanvas::stepInLane(int direction) {
     if (data_->bands.empty())
         return;
     const auto from = selectedSlice();
-    SliceRef at{data_->bands.size() - 1, 0, 0};
+    SliceRef at{data_->simulated - 1, 0, 0};
     const auto slices = [&]() -> const SliceIndex& { return data_->bands[at.band].lanes[at.lane].slices; };
     if (from) {
         at = *from;
@@ -298,7 +304,7 @@ void TimelineCanvas::stepInLane(int direction) {
 void TimelineCanvas::stepGather(int direction) {
     if (data_->bands.empty())
         return;
-    const size_t band = data_->bands.size() - 1;
+    const size_t band = data_->simulated - 1;
     const TimelineBand& item = data_->bands[band];
     std::vector<std::pair<int64_t, int32_t>> gathers;
     for (const Transfer& transfer : item.timeline().transfers) {

@@ -92,6 +92,7 @@ private:
     enum class Drag : uint8_t { None, Press, Range, Pan, LaunchPress, Launch };
 
     SceneRequest request() const;
+    QString description() const;
     void invalidate();
     void updateScrollBars();
     void placeRangeBox();
@@ -105,7 +106,9 @@ private:
     void click(const QPointF& position);
     void dragRange(const QPointF& position);
     bool showTip(const QPoint& position, const QPoint& global);
+    bool showErrorTip(const QPoint& position, const QPoint& global);
     bool showLaunchTip(const QPoint& position, const QPoint& global);
+    void selectWorst();
     void selectLaunch(NodeId launch);
     NodeId selectedLaunch() const;
     NodeId launchUnder(const QPointF& position) const;

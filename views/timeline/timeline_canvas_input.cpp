@@ -1,4 +1,6 @@
 // Mouse, wheel and keyboard of the timeline's canvas.
+#include "export/measured_text.h"
+#include "views/timeline/measured_tips.h"
 #include "views/timeline/range_totals.h"
 #include "views/timeline/timeline_canvas.h"
 #include "views/timeline/timeline_text.h"
@@ -120,6 +122,10 @@ void TimelineCanvas::click(const QPointF& position) {
             navigate({begin, begin + range_.length()});
             return;
         }
+        if (text.role == SceneRole::ErrorNote && text.rect.contains(position)) {
+            selectWorst();
+            return;
+        }
     }
     const SceneLane* lane = nullptr;
     const SceneMark* mark = scene().markAt(position, &lane);
@@ -129,6 +135,28 @@ void TimelineCanvas::click(const QPointF& position) {
     }
     chosen_ = SliceRef{lane->band, lane->lane, mark->run.longest};
     emit selectionRequested(data_->selectionFor(*chosen_));
+}
+
+/// The collective that is farthest from its prediction.
+void TimelineCanvas::selectWorst() {
+    const int32_t worst = data_->snapshot->measured->errors.front().worst;
+    const auto ref = worst < 0 ? std::nullopt : data_->findCollective(data_->simulated, worst);
+    if (!ref)
+        return;
+    chosen_ = ref;
+    emit selectionRequested(data_->selectionFor(*ref));
+    reveal();
+}
+
+bool TimelineCanvas::showErrorTip(const QPoint& position, const QPoint& global) {
+    for (const SceneText& text : scene().texts) {
+        if (text.role == SceneRole::ErrorNote && text.rect.contains(position)) {
+            QToolTip::showText(global, measuredErrorTip(*data_->snapshot), viewport(),
+                               text.rect.toAlignedRect());
+            return true;
+        }
+    }
+    return false;
 }
 
 void TimelineCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -154,7 +182,7 @@ bool TimelineCanvas::viewportEvent(QEvent* event) {
 }
 
 bool TimelineCanvas::showTip(const QPoint& position, const QPoint& global) {
-    if (showLaunchTip(position, global))
+    if (showLaunchTip(position, global) || showErrorTip(position, global))
         return true;
     const SceneLane* lane = nullptr;
     if (const SceneMark* mark = scene().markAt(position, &lane)) {
@@ -201,6 +229,15 @@ void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event) {
     QAction* copy = menu.addAction(tr("Copy the totals of the range\tCtrl+C"), this,
                                    [this] { QApplication::clipboard()->setText(markedTotals()); });
     copy->setEnabled(marked_.has_value());
+    if (data_->measuredBand()) {
+        menu.addSeparator();
+        menu.addAction(tr("Go to the worst prediction"), this, &TimelineCanvas::selectWorst);
+        menu.addAction(tr("Copy the errors of the prediction"), this, [this] {
+            const Analysis& analysis = *data_->snapshot;
+            QApplication::clipboard()->setText(
+                QString::fromStdString(measuredText(analysis, *analysis.measured)));
+        });
+    }
     menu.exec(event->globalPos());
 }
 

@@ -1,6 +1,7 @@
 #include "views/timeline/timeline_data.h"
 
 #include "views/timeline/hand_edits.h"
+#include "views/timeline/measured_band.h"
 #include "views/timeline/timeline_text.h"
 
 #include <algorithm>
@@ -40,40 +41,6 @@ TimelineLane computeLane(const TimelineBand& band, const std::vector<bool>& on_p
     lane.tip = TimelineText::tr("The compute stream; hatched where it waits for a transfer.");
     lane.slices = SliceIndex(std::move(slices));
     return lane;
-}
-
-/// One lane per stream.
-std::vector<TimelineLane> commLanes(const TimelineBand& band, const std::vector<bool>& on_path) {
-    const Timeline& timeline = band.timeline();
-    std::vector<std::vector<Slice>> slices(timeline.streams.size());
-    std::vector<int32_t> size(timeline.streams.size(), 0);
-    std::vector<bool> gathers(timeline.streams.size(), false);
-    for (const Transfer& transfer : timeline.transfers) {
-        const Collective& item = band.collectives()[static_cast<size_t>(transfer.collective)];
-        // Nothing in the graph launches what is in flight at entry; the path goes on at its wait.
-        const bool marked = item.inFlightAtEntry() ? std::any_of(item.waits.begin(), item.waits.end(),
-                                                                 [&](NodeId wait) { return on_path[wait]; })
-                                                   : on_path[item.launch];
-        const SliceKind kind = item.inFlightAtEntry() ? SliceKind::InFlight
-                               : item.weight_gather   ? SliceKind::Gather
-                                                      : SliceKind::OtherComm;
-        slices[transfer.stream].push_back(makeSlice(transfer.start_ns, transfer.end_ns,
-                                                    static_cast<size_t>(transfer.collective), kind, marked));
-        gathers[transfer.stream] = gathers[transfer.stream] || item.weight_gather;
-        size[transfer.stream] = std::max(size[transfer.stream], item.group_size);
-    }
-    std::vector<TimelineLane> lanes;
-    for (size_t i = 0; i < slices.size(); ++i) {
-        TimelineLane lane;
-        lane.kind = TimelineLane::Kind::Comm;
-        lane.label = timeline.streams[i].in_flight
-                         ? TimelineText::tr("in flight at entry")
-                         : groupLabel(band.graph(), timeline.streams[i].group, size[i], gathers[i]);
-        lane.tip = groupTip(band.graph(), timeline.streams[i], slices[i].size(), lane.label);
-        lane.slices = SliceIndex(std::move(slices[i]));
-        lanes.push_back(std::move(lane));
-    }
-    return lanes;
 }
 
 TimelineBand makeBand(const Program& program, const QString& title) {
@@ -128,32 +95,72 @@ std::vector<LaunchPoint> findLaunches(const Analysis& analysis, const TimelineBa
 
 } // namespace
 
+std::vector<TimelineLane> commLanes(const TimelineBand& band, const std::vector<bool>& on_path) {
+    const Timeline& timeline = band.timeline();
+    std::vector<std::vector<Slice>> slices(timeline.streams.size());
+    std::vector<int32_t> size(timeline.streams.size(), 0);
+    std::vector<bool> gathers(timeline.streams.size(), false);
+    for (const Transfer& transfer : timeline.transfers) {
+        if (!band.has(static_cast<size_t>(transfer.collective)))
+            continue;
+        const Collective& item = band.collectives()[static_cast<size_t>(transfer.collective)];
+        // Nothing in the graph launches what is in flight at entry; the path goes on at its wait.
+        const bool marked = item.inFlightAtEntry() ? std::any_of(item.waits.begin(), item.waits.end(),
+                                                                 [&](NodeId wait) { return on_path[wait]; })
+                                                   : on_path[item.launch];
+        const SliceKind kind = item.inFlightAtEntry() ? SliceKind::InFlight
+                               : item.weight_gather   ? SliceKind::Gather
+                                                      : SliceKind::OtherComm;
+        slices[transfer.stream].push_back(makeSlice(transfer.start_ns, transfer.end_ns,
+                                                    static_cast<size_t>(transfer.collective), kind, marked));
+        gathers[transfer.stream] = gathers[transfer.stream] || item.weight_gather;
+        size[transfer.stream] = std::max(size[transfer.stream], item.group_size);
+    }
+    std::vector<TimelineLane> lanes;
+    for (size_t i = 0; i < slices.size(); ++i) {
+        TimelineLane lane;
+        lane.kind = TimelineLane::Kind::Comm;
+        lane.label = timeline.streams[i].in_flight
+                         ? TimelineText::tr("in flight at entry")
+                         : groupLabel(band.graph(), timeline.streams[i].group, size[i], gathers[i]);
+        lane.tip = groupTip(band.graph(), timeline.streams[i], slices[i].size(), lane.label);
+        lane.slices = SliceIndex(std::move(slices[i]));
+        lanes.push_back(std::move(lane));
+    }
+    return lanes;
+}
+
 std::shared_ptr<const TimelineData> TimelineData::build(SnapshotPtr snapshot) {
     auto data = std::make_shared<TimelineData>();
     data->snapshot = snapshot;
     if (!snapshot)
         return data;
-    const auto add = [&](const Program& program, const QString& title) {
-        if (!program.graph || !program.collectives || !program.timeline)
-            return;
-        data->bands.push_back(makeBand(program, title));
-        data->end_ns = std::max(data->end_ns, program.timeline->step_ns);
+    const auto add = [&](TimelineBand band) {
+        data->bands.push_back(std::move(band));
+        data->end_ns = std::max(data->end_ns, data->bands.back().timeline().step_ns);
         for (const TimelineLane& lane : data->bands.back().lanes) {
             for (const Slice& slice : lane.slices.slices())
                 data->has_[slice.category] = true;
         }
     };
-    add(snapshot->before, TimelineText::tr("before"));
-    add(snapshot->after, TimelineText::tr("after"));
+    for (const auto& [program, title] : {std::pair(&snapshot->before, TimelineText::tr("before")),
+                                         std::pair(&snapshot->after, TimelineText::tr("after"))}) {
+        if (program->graph && program->collectives && program->timeline)
+            add(makeBand(*program, title));
+    }
+    data->simulated = data->bands.size();
+    data->simulated_end_ns = data->end_ns;
+    if (snapshot->measured && snapshot->after.timeline)
+        add(makeMeasuredBand(*snapshot));
     if (const auto band = data->scheduledBand())
         data->launches = findLaunches(*snapshot, data->bands[*band]);
     return data;
 }
 
 std::optional<size_t> TimelineData::scheduledBand() const {
-    if (bands.empty() || bands.back().program != &snapshot->after || !snapshot->after.schedule)
+    if (simulated == 0 || bands[simulated - 1].program != &snapshot->after || !snapshot->after.schedule)
         return std::nullopt;
-    return bands.size() - 1;
+    return simulated - 1;
 }
 
 BandSelection TimelineData::resolve(size_t index, const Selection& selection) const {
@@ -164,16 +171,16 @@ BandSelection TimelineData::resolve(size_t index, const Selection& selection) co
     const std::string name = selection.name.toStdString();
     if (const auto id = band.graph().find(name)) {
         const int32_t collective = band.collectives().indexOf(*id);
-        if (collective >= 0)
+        if (collective >= 0 && band.has(static_cast<size_t>(collective)))
             found.collectives.push_back(collective);
-        else
+        else if (collective < 0 && !band.measured) // a trace has no nodes
             found.node = *id;
         return found;
     }
     // A pass renamed or merged it: the launch here names it among its origins, or it names the launches here.
     for (size_t i = 0; i < band.collectives().size(); ++i) {
         const NodeId launch = band.collectives()[i].launch;
-        if (launch == kNoNode)
+        if (launch == kNoNode || !band.has(i))
             continue;
         for (const StringId origin : band.graph().origins(launch)) {
             if (band.graph().text(origin) == name)
@@ -187,7 +194,7 @@ BandSelection TimelineData::resolve(size_t index, const Selection& selection) co
         for (const StringId origin : other.graph().origins(*id)) {
             const auto here = band.graph().find(other.graph().text(origin));
             const int32_t collective = here ? band.collectives().indexOf(*here) : -1;
-            if (collective >= 0)
+            if (collective >= 0 && band.has(static_cast<size_t>(collective)))
                 found.collectives.push_back(collective);
         }
     }

@@ -1,6 +1,7 @@
 // What the timeline draws, prepared once per snapshot: bands, lanes, and their sorted slices.
 #pragma once
 
+#include "explain/measured_run.h"
 #include "lod/slice_index.h"
 #include "lod/step_curve.h"
 #include "lod/time_axis.h"
@@ -33,13 +34,17 @@ struct TimelineLane {
 /// live bytes if anything is gathered.
 struct TimelineBand {
     const Program* program = nullptr;
-    QString title; ///< "before", "after"
+    const MeasuredRun* measured = nullptr; ///< of the third band
+    std::shared_ptr<const Program> own;    ///< of the third band: what `program` points to
+    QString title;                         ///< "before", "after", "measured"
     std::vector<TimelineLane> lanes;
     StepCurve live_bytes;
 
     const Graph& graph() const { return *program->graph; }
     const CollectiveTable& collectives() const { return *program->collectives; }
     const Timeline& timeline() const { return *program->timeline; }
+    /// Of the third band: is the collective in the trace?
+    bool has(size_t collective) const { return !measured || measured->transfers[collective].collective >= 0; }
 };
 
 /// What a selection means in one band: collectives (several if a bucket merged them), or a node.
@@ -68,13 +73,18 @@ struct LaunchPoint {
 
 struct TimelineData {
     SnapshotPtr snapshot;
-    std::vector<TimelineBand> bands;   ///< before, after; only those that have a timeline
+    /// Before, after, a measured run; only those that have a timeline.
+    std::vector<TimelineBand> bands;
+    size_t simulated = 0;              ///< how many of them are simulated; they come first
     int64_t end_ns = 0;                ///< the longest step
+    int64_t simulated_end_ns = 0;      ///< the longest simulated one
     std::vector<LaunchPoint> launches; ///< in time order
 
     /// Never null; without a snapshot there are no bands. O(n).
     static std::shared_ptr<const TimelineData> build(SnapshotPtr snapshot);
 
+    /// The third band, or null.
+    const TimelineBand* measuredBand() const { return simulated < bands.size() ? &bands.back() : nullptr; }
     TimeRange full() const { return {0, end_ns > 0 ? end_ns : 1}; }
     bool has(SliceKind kind) const { return has_[static_cast<size_t>(kind)]; }
     /// The band whose launches can be moved, if it is there.
@@ -97,6 +107,9 @@ private:
 };
 
 using TimelineDataPtr = std::shared_ptr<const TimelineData>;
+
+/// One lane per stream of the band's timeline; what is on the critical path is marked (by node).
+std::vector<TimelineLane> commLanes(const TimelineBand& band, const std::vector<bool>& on_path);
 
 /// From the launch of a collective to the compute stream's arrival at its first wait: the compute in between
 /// hides the transfer.

@@ -57,6 +57,7 @@ public:
         paths(SceneRole::Launch);
         paths(SceneRole::Wait);
         rects(SceneRole::Selected);
+        rects(SceneRole::Predicted);
         paintLaunchMarks(p_, scene_, theme_);
         for (const SceneText& item : scene_.texts) {
             if (inPlot(item.role))
@@ -65,6 +66,10 @@ public:
         p_.restore();
         rects(SceneRole::Swatch);
         rects(SceneRole::CriticalPath);
+        for (const SceneRect& item : scene_.rects) {
+            if (item.role == SceneRole::Predicted && scene_.header.contains(item.rect))
+                predicted(item.rect.adjusted(0, 4, 0, 0));
+        }
         for (const SceneText& item : scene_.texts) {
             if (!inPlot(item.role) && item.role != SceneRole::SliceLabel)
                 text(item);
@@ -73,9 +78,9 @@ public:
 
 private:
     static bool inPlot(SceneRole role) {
-        return role == SceneRole::BandTitle || role == SceneRole::LaneLabel || role == SceneRole::LaneNote ||
-               role == SceneRole::Caption || role == SceneRole::Saved || role == SceneRole::Elsewhere ||
-               role == SceneRole::Message;
+        return role == SceneRole::BandTitle || role == SceneRole::ErrorNote || role == SceneRole::LaneLabel ||
+               role == SceneRole::LaneNote || role == SceneRole::Caption || role == SceneRole::Saved ||
+               role == SceneRole::Elsewhere || role == SceneRole::Message;
     }
 
     QColor color(SliceKind kind) const {
@@ -113,6 +118,8 @@ private:
                 outlined(item.rect, faded(theme_.accent, theme_.dark ? 0.18 : 0.12), theme_.accent, 1, 4);
             } else if (role == SceneRole::Selected) {
                 outlined(item.rect, Qt::transparent, theme_.accent, 2, 2);
+            } else if (role == SceneRole::Predicted) {
+                predicted(item.rect);
             } else if (role == SceneRole::CriticalPath) {
                 p_.fillRect(snapped(item.rect.adjusted(0, item.rect.height() - 3, 0, 0)), theme_.text);
             } else if (item.kind == SliceKind::Stall) {
@@ -132,6 +139,17 @@ private:
         const double half = width / 2;
         p_.drawRoundedRect(snapped(rect).adjusted(half, half, -half, -half), radius, radius);
         p_.setRenderHint(QPainter::Antialiasing, false);
+    }
+
+    /// A bracket that opens upwards to the transfer.
+    void predicted(const QRectF& rect) {
+        const QRectF box = snapped(rect);
+        const QColor line = theme_.accent;
+        p_.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2), line);
+        p_.fillRect(QRectF(box.left(), box.top(), std::min(1.5, box.width()), box.height()), line);
+        p_.fillRect(QRectF(std::max(box.left(), box.right() - 1.5), box.top(), std::min(1.5, box.width()),
+                           box.height()),
+                    line);
     }
 
     void rounded(const QRectF& rect, const QColor& fill) {
@@ -365,7 +383,7 @@ private:
         p_.setPen(pen);
         const QFontMetricsF metrics(font);
         if (item.role == SceneRole::LaneLabel || item.role == SceneRole::Header ||
-            item.role == SceneRole::LaneNote)
+            item.role == SceneRole::LaneNote || item.role == SceneRole::ErrorNote)
             drawElided(item, metrics);
         else
             place(item, item.text, metrics);

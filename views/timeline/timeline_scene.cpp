@@ -1,6 +1,7 @@
 #include "views/timeline/timeline_scene.h"
 
 #include "views/timeline/launch_marks.h"
+#include "views/timeline/measured_tips.h"
 #include "views/timeline/scene_selection.h"
 #include "views/timeline/timeline_text.h"
 
@@ -87,6 +88,9 @@ private:
         if (visible(top, top + kTitleHeight))
             scene_.texts.push_back({QRectF(kSideMargin, top, label_width, kTitleHeight),
                                     data_.bands[index].title, SceneRole::BandTitle});
+        if (data_.bands[index].measured && visible(top, top + kTitleHeight))
+            scene_.texts.push_back({QRectF(scene_.plot.left(), top, scene_.plot.width(), kTitleHeight),
+                                    measuredNote(*data_.snapshot), SceneRole::ErrorNote});
         for (size_t l = 0; l < data_.bands[index].lanes.size(); ++l) {
             const LaneRow& lane = layout_.row(index, l);
             if (visible(viewY(lane.top), viewY(lane.bottom())))
@@ -116,7 +120,8 @@ private:
         if (item.kind == TimelineLane::Kind::Comm && end > rect.left())
             scene_.rects.push_back(
                 {QRectF(rect.topLeft(), QPointF(end, rect.bottom())), SceneRole::LaneBackground});
-        const int64_t saved = data_.end_ns - data_.bands[band].timeline().step_ns;
+        const int64_t saved =
+            band < data_.simulated ? data_.simulated_end_ns - data_.bands[band].timeline().step_ns : 0;
         if (item.kind == TimelineLane::Kind::Compute && saved > 0 && end >= rect.left() &&
             end < rect.right() - 90)
             scene_.texts.push_back({QRectF(end + 8, rect.top(), 90, rect.height()),
@@ -156,7 +161,8 @@ private:
             if (whole == 0) // only slices without time: still a mark
                 mark.shares[static_cast<size_t>(mark.kind)] = 1;
             mark.on_path = 2 * lane.slices.markedNs(run.first, run.last) >= std::max<int64_t>(1, sum);
-            if (mark.single() && width >= kLabelPx && mark.kind != SliceKind::Stall)
+            const bool named = !data_.bands[band].measured || lane.kind == TimelineLane::Kind::Comm;
+            if (mark.single() && width >= kLabelPx && mark.kind != SliceKind::Stall && named)
                 label(data_.bands[band], lane.slices[run.first], mark.rect);
             scene_.marks.push_back(std::move(mark));
         }
@@ -246,6 +252,8 @@ private:
             if (data_.has(SliceKind::Gather))
                 entry(TimelineText::tr("weight gather"), 78, SceneRole::Swatch, SliceKind::Gather);
             entry(TimelineText::tr("compute"), 48, SceneRole::Swatch, SliceKind::Compute);
+            if (data_.measuredBand())
+                entry(TimelineText::tr("predicted"), 56, SceneRole::Predicted, SliceKind::Gather);
             if (request_.critical_path)
                 entry(TimelineText::tr("critical path"), 70, SceneRole::CriticalPath, SliceKind::Compute);
         }

@@ -15,6 +15,7 @@ enum class SceneRole : uint8_t {
     LaneBackground, ///< rect
     Window,         ///< rect: the compute that hides the selection
     Selected,       ///< rect: outline
+    Predicted,      ///< rect: where the simulation has a transfer of the measured band
     Swatch,         ///< rect of the legend, with a kind
     CriticalPath,   ///< rect of the legend
     Grid,           ///< line
@@ -32,6 +33,7 @@ enum class SceneRole : uint8_t {
     Tick,           ///< text of the ruler
     Caption,        ///< text: names the window
     Saved,          ///< text: how much earlier a band's step ends
+    ErrorNote,      ///< text: predicted against measured, beside the title of the measured band
     Elsewhere,      ///< text: where the selection lies outside the range
     Message         ///< text: empty state
 };

@@ -1,6 +1,8 @@
 #include "views/timeline/timeline_text.h"
 
 #include "base/units.h"
+#include "views/timeline/facts.h"
+#include "views/timeline/measured_tips.h"
 #include "views/timeline/timeline_data.h"
 
 #include <QStringList>
@@ -8,27 +10,6 @@
 namespace gs {
 
 namespace {
-
-QString fromView(std::string_view text) {
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
-/// A two-column table: facts under a headline.
-class Facts {
-public:
-    explicit Facts(const QString& headline)
-        : html_(QStringLiteral("<b>%1</b><table cellspacing='0'>").arg(headline.toHtmlEscaped())) {}
-
-    void add(const QString& name, const QString& value) {
-        if (!value.isEmpty())
-            html_ += QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
-                         .arg(name.toHtmlEscaped(), value.toHtmlEscaped());
-    }
-    QString html() const { return html_ + QStringLiteral("</table>"); }
-
-private:
-    QString html_;
-};
 
 /// "1,159.1 µs · imported: h100.json".
 QString costText(const Program& program, NodeId node) {
@@ -176,6 +157,8 @@ QString sliceTip(const TimelineData& data, const SliceRef& ref) {
     const TimelineBand& band = data.bands[ref.band];
     const Slice& slice = data.slice(ref);
     const Graph& graph = band.graph();
+    if (band.measured)
+        return measuredSliceTip(data, ref);
     switch (static_cast<SliceKind>(slice.category)) {
     case SliceKind::Compute: {
         Facts facts(fromView(graph.name(slice.id)));

@@ -136,6 +136,13 @@ bool looksLikeCosts(std::string_view head) {
     return sure >= kSureOfGraph || (sure >= kSureOfCosts && !graphReaderOf(head));
 }
 
+bool looksLikeTrace(std::string_view head) {
+    if (!looksLikeCosts(head))
+        return false;
+    const std::string_view name = surest(head)->name;
+    return name == kinetoReader().name || name == nsysReader().name;
+}
+
 Result<CostModelPtr> loadCostFile(const std::string& path, Diagnostics& diagnostics, const JobContext& job) {
     const Result<std::string> head = fileHead(path);
     if (!head)
