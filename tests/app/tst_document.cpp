@@ -213,6 +213,12 @@ void TestDocument::costEdits() {
     QTRY_VERIFY(document->snapshot()->request.rank_files.empty());
     document->undoStack()->undo();
     QTRY_COMPARE(document->snapshot()->request.rank_files.size(), size_t(2));
+    document->layTracesOver({QStringLiteral("run.json")});
+    QTRY_COMPARE(document->snapshot()->request.trace_files, (std::vector<std::string>{"run.json"}));
+    document->layTracesOver({});
+    QTRY_VERIFY(document->snapshot()->request.trace_files.empty());
+    document->undoStack()->undo();
+    QTRY_COMPARE(document->snapshot()->request.trace_files, (std::vector<std::string>{"run.json"}));
 }
 
 void TestDocument::cancelOpening() {

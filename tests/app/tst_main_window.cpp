@@ -226,7 +226,22 @@ void TestMainWindow::dropGraphAndCosts() {
     QTRY_VERIFY(window->document().snapshot());
     QCOMPARE(window->document().request().graph_file, graph.toStdString());
     QCOMPARE(window->document().request().cost_files, std::vector{costs.toStdString()});
-    QVERIFY(test::dropFiles(*window, {more}));
+    // A trace may be meant as costs or as a run to lay over: the banner asks.
+    const auto choose = [&](const char* text) {
+        QVERIFY(test::dropFiles(*window, {more}));
+        QVERIFY(window->banner().message().contains(QStringLiteral("trace.json")));
+        for (auto* button : window->banner().findChildren<QPushButton*>())
+            if (button->text() == QLatin1String(text))
+                button->click();
+        QVERIFY(window->banner().message().isEmpty());
+    };
+    choose("Lay over");
+    QTRY_COMPARE(window->document().snapshot()->request.trace_files, std::vector{more.toStdString()});
+    QTRY_VERIFY(window->action(QStringLiteral("removeTrace"))->isEnabled());
+    window->action(QStringLiteral("removeTrace"))->trigger();
+    QTRY_VERIFY(window->document().snapshot()->request.trace_files.empty());
+    QCOMPARE(window->document().request().cost_files, std::vector{costs.toStdString()});
+    choose("Use as costs");
     QTRY_COMPARE(window->document().snapshot()->request.cost_files,
                  (std::vector{more.toStdString(), costs.toStdString()}));
     QVERIFY(window->document().undoStack()->canUndo());
