@@ -1,6 +1,5 @@
 #include "views/timeline/scene_selection.h"
 
-#include "views/timeline/measured_tips.h"
 #include "views/timeline/timeline_text.h"
 
 #include <algorithm>
@@ -70,9 +69,8 @@ private:
              SceneRole::Selected});
     }
 
-    /// The transfer as it ran, where the simulation has it, and the error beside the later of both.
+    /// The transfer as it ran, and where the simulation has it.
     void measured(int32_t collective) {
-        const Transfer& ran = band_.timeline().transfers[static_cast<size_t>(collective)];
         const Transfer& predicted =
             data_.snapshot->after.timeline->transfers[static_cast<size_t>(collective)];
         const QRectF lane = laneRect(laneOf(collective));
@@ -83,12 +81,6 @@ private:
                 {QRectF(left, lane.bottom() + 2, std::max(2.0, x(predicted.end_ns) - left), kLaneGap - 5),
                  SceneRole::Predicted});
         }
-        const int64_t end = std::max(ran.end_ns, predicted.end_ns);
-        if (!request_.range.overlaps(std::min(ran.start_ns, predicted.start_ns), end + 1))
-            return;
-        const double at = std::min(x(end) + 6, scene_.plot.right() - kCaptionWidth);
-        scene_.texts.push_back({QRectF(at, laneRect(0).top() - 16, kCaptionWidth, 15),
-                                measuredErrorText(*data_.snapshot, collective), SceneRole::Caption});
     }
 
     void window(int32_t collective) {

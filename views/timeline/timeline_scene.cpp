@@ -12,11 +12,12 @@ namespace gs {
 
 namespace {
 
-constexpr double kSinglePx = 3;   ///< a slice of this width is drawn by itself
-constexpr double kBucketPx = 4;   ///< shorter ones are merged in columns of this width
-constexpr double kLabelPx = 26;   ///< least width of a mark with a label
-constexpr double kTickPx = 90;    ///< least distance of ticks
-constexpr double kEndMargin = 26; ///< right of the plot, so that the last tick's label is whole
+constexpr double kSinglePx = 3;     ///< a slice of this width is drawn by itself
+constexpr double kBucketPx = 4;     ///< shorter ones are merged in columns of this width
+constexpr double kLabelPx = 26;     ///< least width of a mark with a label
+constexpr double kTickPx = 90;      ///< least distance of ticks
+constexpr double kErrorWidth = 200; ///< room for the error of the selection
+constexpr double kEndMargin = 26;   ///< right of the plot, so that the last tick's label is whole
 
 class SceneBuilder {
 public:
@@ -89,8 +90,7 @@ private:
             scene_.texts.push_back({QRectF(kSideMargin, top, label_width, kTitleHeight),
                                     data_.bands[index].title, SceneRole::BandTitle});
         if (data_.bands[index].measured && visible(top, top + kTitleHeight))
-            scene_.texts.push_back({QRectF(scene_.plot.left(), top, scene_.plot.width(), kTitleHeight),
-                                    measuredNote(*data_.snapshot), SceneRole::ErrorNote});
+            errors(index, QRectF(scene_.plot.left(), top, scene_.plot.width(), kTitleHeight));
         for (size_t l = 0; l < data_.bands[index].lanes.size(); ++l) {
             const LaneRow& lane = layout_.row(index, l);
             if (visible(viewY(lane.top), viewY(lane.bottom())))
@@ -101,6 +101,21 @@ private:
             scene_.texts.push_back(
                 {QRectF(scene_.plot.left(), viewY(layout_.row(index, 0).bottom()), scene_.plot.width(), 18),
                  TimelineText::tr("no collectives in this graph"), SceneRole::Message});
+    }
+
+    /// Beside the title of the measured band: the error of the selection, then those of all.
+    void errors(size_t band, QRectF row) {
+        const BandSelection selected = data_.resolve(band, request_.selection);
+        if (!selected.collectives.empty()) {
+            const QRectF own(row.topLeft(), QSizeF(std::min(kErrorWidth, row.width()), row.height()));
+            scene_.texts.push_back(
+                {own,
+                 TimelineText::tr("selection %1")
+                     .arg(measuredErrorText(*data_.snapshot, selected.collectives.front())),
+                 SceneRole::Caption});
+            row.setLeft(own.right());
+        }
+        scene_.texts.push_back({row, measuredNote(*data_.snapshot), SceneRole::ErrorNote});
     }
 
     void lane(size_t band, size_t lane, const QRectF& rect) {

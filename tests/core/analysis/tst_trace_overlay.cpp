@@ -69,7 +69,7 @@ private slots:
         request.trace_files = {write({})};
         const nlohmann::json with = nlohmann::json::parse(writeAnalysisJson(*analyse(request)));
         QCOMPARE(with.at("measured").at("transfers").size(), plain_->after.collectives->size());
-        QCOMPARE(with.at("measured").at("errors").at(0).at("bias_ns"), 0);
+        QCOMPARE(with.at("measured").at("errors").at(0).at("bias_ns").get<int>(), 0);
         QVERIFY(before == writeAnalysisJson(*analyse(request_)));
         QVERIFY(before.find("\"measured\": {") == std::string::npos);
     }

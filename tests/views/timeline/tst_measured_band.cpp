@@ -87,7 +87,15 @@ private slots:
         const RangeTotals predicted = rangeTotals(data->bands[1], data->full());
         QCOMPARE(ran.compute_ns, predicted.compute_ns);
         QCOMPARE(ran.comm_ns, predicted.comm_ns);
-        QCOMPARE(ran.exposed_ns, analysis->measured->errors.front().measured_exposed_ns);
+        // Each moment once, also where transfers of two groups stand bare.
+        const int64_t sum = analysis->measured->errors.front().measured_exposed_ns;
+        QVERIFY(ran.exposed_ns > 0 && ran.exposed_ns < sum);
+        test::TimelineShape one = shape();
+        one.groups = 1;
+        const AnalysisPtr single = measured(test::makeAnalysis(one), {});
+        const auto single_data = TimelineData::build(single);
+        QCOMPARE(rangeTotals(*single_data->measuredBand(), single_data->full()).exposed_ns,
+                 single->measured->errors.front().measured_exposed_ns);
         QCOMPARE(data->end_ns, data->simulated_end_ns);
     }
 
@@ -125,7 +133,7 @@ private slots:
         const QString error = measuredErrorText(*analysis, 20);
         QVERIFY2(error.contains(QStringLiteral("(+33.")), qPrintable(error));
         QVERIFY(std::any_of(scene.texts.begin(), scene.texts.end(), [&](const SceneText& text) {
-            return text.role == SceneRole::Caption && text.text == error;
+            return text.role == SceneRole::Caption && text.text.endsWith(error);
         }));
     }
 
@@ -143,7 +151,9 @@ private slots:
         for (const char* part : {"bias", "spread", "worst", "all_gather", "reduce_scatter", "trace0.json"})
             QVERIFY2(table.contains(QString::fromUtf8(part)), qPrintable(table));
         // Compute of a trace has no name; nothing is selected by it.
-        const SliceRef compute{2, 0, 0};
+        SliceRef compute{2, 0, 0};
+        while (data->slice(compute).category != static_cast<uint8_t>(SliceKind::Compute))
+            ++compute.slice;
         QVERIFY(sliceTip(*data, compute).contains(QStringLiteral("compute in the trace")));
         QVERIFY(data->selectionFor(compute).name.isEmpty());
     }
