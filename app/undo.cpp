@@ -7,8 +7,8 @@ namespace gs {
 bool sameRequest(const AnalysisRequest& a, const AnalysisRequest& b) {
     return a.graph_file == b.graph_file && a.graph_index == b.graph_index && a.rank == b.rank &&
            a.stage == b.stage && a.shapes_file == b.shapes_file && a.cost_files == b.cost_files &&
-           a.rank_files == b.rank_files && a.cost_overrides == b.cost_overrides && a.settings == b.settings &&
-           a.edits == b.edits;
+           a.rank_files == b.rank_files && a.cost_overrides == b.cost_overrides &&
+           a.cost_pins == b.cost_pins && a.settings == b.settings && a.edits == b.edits;
 }
 
 ChangeRequest::ChangeRequest(Document& document, const QString& text, AnalysisRequest after,

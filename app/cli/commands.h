@@ -12,6 +12,7 @@ int runCompare(const QStringList& arguments);
 int runExport(const QStringList& arguments);
 int runLint(const QStringList& arguments);
 int runList(const QStringList& arguments);
+int runProfile(const QStringList& arguments);
 
 /// Parses, handles --help; returns an exit code if the program is done (help, usage error), else -1. Reports
 /// fewer than `minimum_files` positional arguments.

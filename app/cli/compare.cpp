@@ -6,6 +6,7 @@
 #include "app/cli/compare_text.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
+#include "app/cli/profiles.h"
 #include "app/cli/progress.h"
 #include "app/cli/summary.h"
 #include "base/units.h"
@@ -328,6 +329,8 @@ int compareFile(const CompareOptions& options) {
 } // namespace
 
 int runCompare(const QStringList& arguments) {
+    if (arguments.contains("--profiles"))
+        return compareStoredProfiles(arguments);
     QCommandLineParser parser;
     parser.setApplicationDescription("Runs every scheduler on a graph and shows what each hides, how long "
                                      "the step is and what memory it takes; "
@@ -341,6 +344,8 @@ int runCompare(const QStringList& arguments) {
         {"time-limit", "When the search ends with the best so far (60).", "SECONDS"},
         {"csv", "Write all rows as CSV to FILE, or to stdout for -.", "FILE"},
         {"ranks", "The files are of the ranks of one job: do they fit together? (default for several files)"},
+        {"profiles", "Two profiles of --store FILE side by side, in place of a graph: --profiles A B.",
+         "A B"},
         {"diff", "Two variants gather by gather: --diff A B, each NAME or NAME:KEY=VALUE,….", "A B"},
     });
     parser.addPositionalArgument(

@@ -2,6 +2,8 @@
 #include "app/cli/commands.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
+#include "app/cli/profiles.h"
+#include "app/worker/worker_command.h"
 #include "base/units.h"
 #include "cost/cost_sources.h"
 #include "cost/device_presets.h"
@@ -65,6 +67,23 @@ void listExports() {
         fmt::print("{:18} {} (.{})\n", exporter.name, exporter.title, exporter.extension);
 }
 
+/// Asks gatherscope-rank, which alone has device code.
+void listBackends() {
+    const auto backends = probeBackends();
+    if (!backends) {
+        printError(backends.error());
+        return;
+    }
+    for (const ProbedBackend& backend : backends.value()) {
+        fmt::print("{:8} {}\n", backend.name, backend.meaning);
+        if (backend.devices.empty())
+            fmt::print("{:8} not here: {}\n", "", backend.why_not);
+        for (const DeviceFacts& facts : backend.devices)
+            fmt::print("{:8} {}{}\n", "", facts.name,
+                       facts.memory_bytes > 0 ? fmt::format(", {}", formatBytes(facts.memory_bytes)) : "");
+    }
+}
+
 std::string orDash(const std::string& text) {
     return text.empty() ? "-" : text;
 }
@@ -109,18 +128,22 @@ struct Topic {
 constexpr Topic kTopics[] = {
     {"schedulers", listSchedulers}, {"settings", listSettings}, {"cost-sources", listCostSources},
     {"devices", listDevices},       {"readers", listReaders},   {"exports", listExports},
-    {"checks", listChecks}};
+    {"checks", listChecks},         {"backends", listBackends}};
 
 } // namespace
 
 int runList(const QStringList& arguments) {
     QCommandLineParser parser;
     parser.setApplicationDescription("Lists the graphs in a file or folder, or one of: schedulers, settings, "
-                                     "cost-sources, devices, readers, exports, checks.");
+                                     "cost-sources, devices, backends, profiles (of --store FILE), readers, "
+                                     "exports, checks.");
+    parser.addOption({"store", "Profile store, for `list profiles`.", "FILE"});
     parser.addPositionalArgument("WHAT", "A file, a folder, or one of the words above.");
     if (const int code = parseArguments(parser, arguments, 1); code >= 0)
         return code;
     const QString what = parser.positionalArguments().first();
+    if (what == "profiles")
+        return listProfiles(parser.value("store"));
     for (const Topic& topic : kTopics) {
         if (what == topic.name) {
             topic.print();

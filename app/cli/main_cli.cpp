@@ -22,6 +22,7 @@ constexpr Command kCommands[] = {
     {"export", "write a schedule, configuration, table or trace", runExport},
     {"lint", "look for faults and waste in graphs", runLint},
     {"list", "list the graphs in a file, or schedulers, settings, devices, …", runList},
+    {"profile", "measure costs on ranks in lockstep", runProfile},
 };
 
 int usage(FILE* out) {

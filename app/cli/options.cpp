@@ -18,6 +18,11 @@ void addCommonOptions(QCommandLineParser& parser) {
          "Change by hand; may be given several times: move:NODE:ANCHOR (NODE right before ANCHOR), "
          "pin:NODE:ANCHOR, forbid:NODE, bucket:A,B,C (one alone: out of its bucket).",
          "EDIT"},
+        {"override-cost",
+         "Time in ns of all ops with this key (`export costs-csv` writes the keys); several times.",
+         "KEY=NS"},
+        {"pin-cost", "Source that is asked first for this key: measured, file, …; several times.",
+         "KEY=SOURCE"},
         {"graph", "Which graph of the file (`list FILE` numbers them).", "N"},
         {"rank", "Which rank's graph, where a file or folder holds several.", "R"},
         {"stage", "Which stage's graph, by its name or a part of it (after_post_grad_graph).", "NAME"},
@@ -27,6 +32,43 @@ void addCommonOptions(QCommandLineParser& parser) {
         {{"v", "verbose"}, "The placement of every gather, as document 000's DEBUG lines."},
     });
 }
+
+namespace {
+
+/// "KEY=VALUE", where the key of a cost may have "=" in it.
+Result<std::pair<std::string, QString>> readCostOption(const char* name, const QString& text) {
+    const auto equals = text.lastIndexOf('=');
+    if (equals < 1)
+        return Error{
+            "usage", fmt::format("--{} takes KEY=VALUE, not \"{}\"", name, text.toStdString()), {}, ""};
+    return std::pair(text.left(equals).toStdString(), text.mid(equals + 1));
+}
+
+Status readCostOptions(const QCommandLineParser& parser, AnalysisRequest& request) {
+    for (const QString& text : parser.values("override-cost")) {
+        const auto option = readCostOption("override-cost", text);
+        if (!option)
+            return option.error();
+        bool ok = false;
+        const qlonglong ns = option->second.toLongLong(&ok);
+        if (!ok || ns < 0)
+            return Error{"usage",
+                         fmt::format("--override-cost takes whole nanoseconds, not \"{}\"",
+                                     option->second.toStdString()),
+                         {},
+                         ""};
+        request.cost_overrides[option->first] = ns;
+    }
+    for (const QString& text : parser.values("pin-cost")) {
+        const auto option = readCostOption("pin-cost", text);
+        if (!option)
+            return option.error();
+        request.cost_pins[option->first] = option->second.toStdString();
+    }
+    return Unit{};
+}
+
+} // namespace
 
 Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
     CommonOptions options;
@@ -52,6 +94,8 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
         if (!status)
             return status.error();
     }
+    if (const Status status = readCostOptions(parser, request); !status)
+        return status.error();
     for (const QString& text : parser.values("edit")) {
         const Result<Edit> edit = parseEdit(text.toStdString());
         if (!edit)

@@ -5,6 +5,7 @@
 #include "analysis/stage_cache.h"
 #include "analysis/stage_keys.h"
 #include "cost/cost_sources.h"
+#include "cost/profile_compare.h"
 #include "passes/lint/lint.h"
 #include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
@@ -275,15 +276,11 @@ private:
     }
 
     Status price() {
-        std::string key = fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Costs));
-        for (const std::string& file : request_.cost_files)
-            key += fileKey(file);
-        for (const auto& [name, ns] : request_.cost_overrides)
-            key += fmt::format("{}={}\n", name, ns);
+        const std::string key = fmt::format("{}\n{}", number_, costsKey(request_));
         auto item = stage(cache_.priced, "costs", 0.6, key, [&]() -> Result<Priced> {
             Priced made;
-            Result<CostChain> chain =
-                makeCostChain(request_.cost_files, request_.settings, made.diagnostics, job_);
+            Result<CostChain> chain = makeCostChain(request_.cost_files, request_.settings, made.diagnostics,
+                                                    job_, request_.cost_pins);
             if (!chain)
                 return chain.error();
             chain->overrides = request_.cost_overrides;
@@ -307,8 +304,25 @@ private:
         out_->before.costs = item.value()->value.before;
         out_->after.costs = item.value()->value.after;
         chain_ = item.value()->value.chain;
+        takeMeasuredContention();
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
+    }
+
+    /// All later stages and whoever shows the analysis see the numbers that were reckoned with.
+    void takeMeasuredContention() {
+        if (!request_.settings.flag(Setting::MeasuredContention) || !chain_.profile ||
+            chain_.profile->contention.empty())
+            return;
+        const MeasuredContention measured = medianContention(*chain_.profile);
+        for (const auto& [setting, value] :
+             {std::pair(Setting::Contention, measured.factor),
+              std::pair(Setting::ComputeSlowdown, measured.compute_slowdown)}) {
+            const SettingSpec& spec = settingSpec(setting);
+            static_cast<void>(request_.settings.set(
+                setting, fmt::format("{:.3f}", std::clamp(value, spec.minimum, spec.maximum))));
+        }
+        out_->request.settings = request_.settings;
     }
 
     Status schedule() {
@@ -421,7 +435,7 @@ private:
     }
 
     Analyser::Cache& cache_;
-    const AnalysisRequest& request_;
+    AnalysisRequest request_; ///< with the measured contention, once the profile is read
     JobContext job_;
     std::shared_ptr<Analysis> out_;
     CostChain chain_;

@@ -29,6 +29,7 @@ struct AnalysisRequest {
     std::vector<std::string> cost_files;           ///< in order
     std::vector<std::string> rank_files;           ///< of other ranks, compared with graph_file
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
+    std::map<std::string, std::string> cost_pins;  ///< StructuralKey → source that is asked first for it
     Settings settings;
     Edits edits; ///< changes made by hand
 };

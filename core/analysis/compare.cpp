@@ -184,6 +184,8 @@ std::string variantKey(const AnalysisRequest& request) {
         key += file + "\n";
     for (const auto& [name, ns] : request.cost_overrides)
         key += fmt::format("{}={}\n", name, ns);
+    for (const auto& [name, source] : request.cost_pins)
+        key += fmt::format("{}={}\n", name, source);
     for (const std::string& edit : editTexts(request.edits))
         key += edit + "\n";
     const Settings& settings = request.settings;

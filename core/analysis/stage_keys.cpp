@@ -31,6 +31,19 @@ std::string importKey(const AnalysisRequest& request) {
                        request.stage, request.shapes_file.empty() ? "" : fileKey(request.shapes_file));
 }
 
+std::string costsKey(const AnalysisRequest& request) {
+    std::string key = settingsKey(request.settings, Stage::Costs);
+    for (const std::string& file : request.cost_files)
+        key += fileKey(file);
+    if (const std::string& store = request.settings.text(Setting::ProfileStore); store != "none")
+        key += fileKey(store) + fileKey(store + "-wal"); // what was written last may stand only there
+    for (const auto& [name, ns] : request.cost_overrides)
+        key += fmt::format("{}={}\n", name, ns);
+    for (const auto& [name, source] : request.cost_pins)
+        key += fmt::format("{}={}\n", name, source);
+    return key;
+}
+
 std::string editsKey(const Edits& edits, bool buckets) {
     std::string key;
     for (const Edit& edit : edits) {

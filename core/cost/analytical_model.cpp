@@ -1,6 +1,7 @@
 #include "cost/analytical_model.h"
 
 #include "base/units.h"
+#include "cost/region_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +34,8 @@ CostEstimate analytical(double ns, std::string note) {
 
 class AnalyticalModel : public CostModel {
 public:
-    explicit AnalyticalModel(const DevicePreset& device) : device_(device) {}
+    AnalyticalModel(const DevicePreset& device, bool fused_regions)
+        : device_(device), fused_regions_(fused_regions) {}
 
     std::string name() const override { return "analytical"; }
     std::string source() const override { return device_.name; }
@@ -57,6 +59,21 @@ public:
             return std::nullopt;
         return CostEstimate{rooflineNs(*found, device_.roofline), Provenance::Analytical,
                             rooflineNote(*found, device_.roofline)};
+    }
+
+    std::vector<CostModelPtr> boundTo(const CostModelPtr& self, const Graph& graph,
+                                      const CollectiveTable&) const override {
+        if (!fused_regions_)
+            return {};
+        const auto cost = [&](const FusedRegion& region) -> std::optional<CostEstimate> {
+            const auto found = regionRoofline(graph, region, device_.roofline);
+            if (!found)
+                return std::nullopt;
+            return CostEstimate{rooflineNs(*found, device_.roofline), Provenance::Analytical,
+                                rooflineNote(*found, device_.roofline)};
+        };
+        CostModelPtr regions = makeRegionModel(graph, name(), source(), cost);
+        return regions ? std::vector<CostModelPtr>{std::move(regions), self} : std::vector<CostModelPtr>{};
     }
 
     int64_t latencyNs(const Graph& graph, const Collective& collective) const {
@@ -129,17 +146,18 @@ private:
     }
 
     DevicePreset device_;
+    bool fused_regions_;
 };
 
 } // namespace
 
-CostModelPtr makeAnalyticalModel(const DevicePreset& device) {
-    return std::make_shared<AnalyticalModel>(device);
+CostModelPtr makeAnalyticalModel(const DevicePreset& device, bool fused_regions) {
+    return std::make_shared<AnalyticalModel>(device, fused_regions);
 }
 
 std::vector<int64_t> launchLatencies(const DevicePreset& device, const Graph& graph,
                                      const CollectiveTable& collectives, const CostTable& costs) {
-    const AnalyticalModel model(device);
+    const AnalyticalModel model(device, false);
     std::map<std::tuple<CollectiveKind, GroupId, int32_t>, int64_t> least;
     const auto latency = [&](const Collective& item) -> int64_t& {
         const auto [found, added] = least.try_emplace(std::tuple(item.kind, item.group, item.group_size), 0);

@@ -10,7 +10,9 @@ namespace gs {
 /// Prices by structure alone. No estimate where a shape, a group size or FLOPs are not known, and for
 /// collectives that the model does not know. Operators that start no kernel (size arithmetic, allocations,
 /// `_unsafe_view`) cost 0, with a note that says so.
-CostModelPtr makeAnalyticalModel(const DevicePreset& device);
+/// With `fused_regions` a run of nodes that a compiler fuses is one kernel: it reads its inputs and writes
+/// its outputs once, and starts once.
+CostModelPtr makeAnalyticalModel(const DevicePreset& device, bool fused_regions = false);
 
 /// Per node: ns that a launch takes however little it moves: what the device's model says of its kind and
 /// group, but never more than the least cost that a launch of this kind and group has in `costs`. 0 for other

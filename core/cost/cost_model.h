@@ -10,6 +10,8 @@
 
 namespace gs {
 
+struct Profile;
+
 struct CostEstimate {
     int64_t ns = 0;
     Provenance provenance = Provenance::Analytical;
@@ -21,6 +23,9 @@ struct CostEstimate {
 
 /// Costs are cut here (28 hours), so that 90,000 of them add up without overflow.
 inline constexpr int64_t kMaxCostNs = 100'000'000'000'000;
+
+class CostModel;
+using CostModelPtr = std::shared_ptr<const CostModel>;
 
 /// A cost source. Implementations are pure and may be asked from several threads.
 class CostModel {
@@ -35,6 +40,15 @@ public:
     /// True if estimate() looks only at what the StructuralKey and the group of a node say, so that equal
     /// nodes need one question.
     virtual bool structural() const { return false; }
+    /// What to ask in this one's place for nodes of this graph, in order, e.g. a model of its fused regions
+    /// and then `self`, which is this. Empty = only this. The models may refer to `graph`.
+    virtual std::vector<CostModelPtr> boundTo(const CostModelPtr& self, const Graph& graph,
+                                              const CollectiveTable& collectives) const {
+        static_cast<void>(self);
+        static_cast<void>(graph);
+        static_cast<void>(collectives);
+        return {};
+    }
     /// Reports what does not fit `graph`, e.g. names that it lacks. Made for the graph after all passes:
     /// names of nodes that a pass replaced (Graph::origins) count as known.
     virtual void check(const Graph& graph, Diagnostics& diagnostics) const {
@@ -42,7 +56,6 @@ public:
         static_cast<void>(diagnostics);
     }
 };
-using CostModelPtr = std::shared_ptr<const CostModel>;
 
 /// StructuralKey of a compute node or launch: target, shapes and strides (symbols by hint), dtypes, scalar
 /// arguments that change the work; for collectives kind, bytes, dtype, group size and topology. Never names.
@@ -71,13 +84,16 @@ struct CostChain {
     InFlightTimes in_flight_elapsed; ///< how long they have run already
     double comm_scale = 1;           ///< what-if: every transfer takes so many times what the chain says
     CostModelPtr analytical;         ///< fills CostEntry::analytical_ns; may be null
+    std::map<std::string, std::string> pins; ///< StructuralKey → name of the model that is asked first
+    std::vector<CostModelPtr> others;        ///< not in the order: asked only for keys pinned to them
+    std::shared_ptr<const Profile> profile;  ///< behind the source "measured"; may be null
 };
 
 /// Prices every node, in time linear in the graph. A compute node or launch that no model knows is Missing
 /// and counts as 0 ns. Negative numbers of a model count as not known; overrides and estimates are cut at
-/// kMaxCostNs. Order: node override, key override, the models in turn. For a collective in flight at entry:
-/// its name in in_flight, node override, key override, in_flight's number for all, the models by its waits'
-/// names and its input's.
+/// kMaxCostNs. Order: node override, key override, the models of the key's pin, the models in turn. For a
+/// collective in flight at entry: its name in in_flight, node override, key override, in_flight's number for
+/// all, the models by its waits' names and its input's.
 CostTablePtr priceGraph(const Graph& graph, const CollectiveTable& collectives, const CostChain& chain);
 
 } // namespace gs

@@ -95,6 +95,12 @@ class CostTableBuilder {
 public:
     CostTableBuilder(const Graph& graph, const CollectiveTable& collectives, const CostChain& chain)
         : graph_(graph), collectives_(collectives), chain_(chain), table_(std::make_shared<CostTable>()) {
+        for (const CostModelPtr& model : chain.models)
+            addModels(models_, model);
+        asked_in_turn_ = models_.size();
+        for (const CostModelPtr& model : chain.others)
+            addModels(models_, model);
+        addModels(analytical_, chain.analytical);
         table_->ns_.assign(graph.size(), 0);
         table_->entry_of_.assign(graph.size(), -1);
     }
@@ -122,6 +128,15 @@ private:
         std::vector<bool> known;                 ///< … that are filled in
     };
 
+    void addModels(std::vector<CostModelPtr>& models, const CostModelPtr& model) const {
+        if (!model)
+            return;
+        std::vector<CostModelPtr> bound = model->boundTo(model, graph_, collectives_);
+        if (bound.empty())
+            bound.push_back(model);
+        models.insert(models.end(), bound.begin(), bound.end());
+    }
+
     void findNodeOverrides() {
         for (const auto& [name, ns] : chain_.node_overrides) {
             if (const auto id = graph_.find(name))
@@ -148,16 +163,16 @@ private:
             keys_.push_back(&key->first);
         NodeClass& item = classes_.emplace_back();
         item.key = key->second;
-        item.asked.resize(chain_.models.size());
-        item.known.resize(chain_.models.size());
+        item.asked.resize(models_.size());
+        item.known.resize(models_.size());
         return found->second;
     }
 
     static int64_t cut(int64_t ns) { return std::clamp<int64_t>(ns, 0, kMaxCostNs); }
 
     std::optional<Price> ask(size_t model, NodeId id) const {
-        const CostModelPtr& source = chain_.models[model];
-        if (!source || isStructuralZero(graph_.node(id).kind))
+        const CostModelPtr& source = models_[model];
+        if (isStructuralZero(graph_.node(id).kind))
             return std::nullopt;
         auto found = source->estimate(graph_, collectives_, id);
         if (!found || found->ns < 0)
@@ -174,20 +189,40 @@ private:
             if (const auto found = chain_.overrides.find(*keys_[item.key]); found != chain_.overrides.end())
                 return {cut(found->second), Provenance::User, -1, "set for all equal nodes"};
         }
-        for (size_t model = 0; model < chain_.models.size(); ++model) {
-            if (!chain_.models[model] || !chain_.models[model]->structural()) {
-                if (auto price = ask(model, id))
+        if (const std::string* pin = pinOf(item)) {
+            for (size_t model = 0; model < models_.size(); ++model) {
+                if (models_[model]->name() != *pin)
+                    continue;
+                if (auto price = askOnce(model, id, item)) {
+                    price->note += fmt::format("{}pinned to {}", price->note.empty() ? "" : "; ", *pin);
                     return *std::move(price);
-                continue;
+                }
             }
-            if (!item.known[model]) {
-                item.asked[model] = ask(model, id);
-                item.known[model] = true;
-            }
-            if (item.asked[model])
-                return *item.asked[model];
+        }
+        for (size_t model = 0; model < asked_in_turn_; ++model) {
+            if (auto price = askOnce(model, id, item))
+                return *std::move(price);
         }
         return {};
+    }
+
+    /// Name of the source that a key is pinned to, or null.
+    const std::string* pinOf(const NodeClass& item) const {
+        if (chain_.pins.empty())
+            return nullptr;
+        const auto found = chain_.pins.find(*keys_[item.key]);
+        return found == chain_.pins.end() ? nullptr : &found->second;
+    }
+
+    /// Equal nodes need one question to a structural model.
+    std::optional<Price> askOnce(size_t model, NodeId id, NodeClass& item) const {
+        if (!models_[model]->structural())
+            return ask(model, id);
+        if (!item.known[model]) {
+            item.asked[model] = ask(model, id);
+            item.known[model] = true;
+        }
+        return item.asked[model];
     }
 
     /// No stream runs the input itself, so its ns() stays 0; the times stand in in_flight_.
@@ -218,10 +253,9 @@ private:
             return {cut(found->second), Provenance::User, -1, "set for all equal nodes"};
         if (chain_.in_flight.all_ns >= 0)
             return {cut(chain_.in_flight.all_ns), Provenance::User, kBySetting, {}};
-        for (size_t model = 0; model < chain_.models.size(); ++model) {
+        for (size_t model = 0; model < asked_in_turn_; ++model) {
             for (const NodeId id : nodes) {
-                auto found = chain_.models[model] ? chain_.models[model]->estimate(graph_, collectives_, id)
-                                                  : std::nullopt;
+                auto found = models_[model]->estimate(graph_, collectives_, id);
                 if (found && found->ns >= 0)
                     return {cut(found->ns), found->provenance, static_cast<int32_t>(model),
                             std::move(found->note)};
@@ -271,10 +305,12 @@ private:
         if (price.provenance == Provenance::User)
             entry.source = price.source == kBySetting ? "in_flight_ns" : "edited by hand";
         else if (price.source >= 0)
-            entry.source = chain_.models[static_cast<size_t>(price.source)]->source();
+            entry.source = models_[static_cast<size_t>(price.source)]->source();
         entry.note = std::move(price.note);
-        if (chain_.analytical && !isStructuralZero(graph_.node(id).kind)) {
-            const auto found = chain_.analytical->estimate(graph_, collectives_, id);
+        for (size_t model = 0; model < analytical_.size() && entry.analytical_ns < 0; ++model) {
+            if (isStructuralZero(graph_.node(id).kind))
+                break;
+            const auto found = analytical_[model]->estimate(graph_, collectives_, id);
             if (found && found->ns >= 0)
                 entry.analytical_ns = cut(found->ns);
         }
@@ -285,6 +321,9 @@ private:
     const CollectiveTable& collectives_;
     const CostChain& chain_;
     std::shared_ptr<CostTable> table_;
+    std::vector<CostModelPtr> models_; ///< bound to the graph; first those that are asked in turn
+    size_t asked_in_turn_ = 0;
+    std::vector<CostModelPtr> analytical_;
     std::unordered_map<NodeId, int64_t> node_overrides_;
     std::unordered_map<uint64_t, uint32_t> class_ids_;
     std::vector<NodeClass> classes_;

@@ -133,6 +133,24 @@ std::optional<RooflineEstimate> roofline(const Graph& graph, NodeId id, const Ro
     return std::isfinite(estimate.ns) ? std::optional(estimate) : std::nullopt;
 }
 
+std::optional<RooflineEstimate> regionRoofline(const Graph& graph, const FusedRegion& region,
+                                               const RooflineParams& params) {
+    const RegionOperands operands = regionOperands(graph, region);
+    const double bandwidth = params.memory_bandwidth * params.memory_efficiency;
+    RooflineEstimate estimate;
+    for (const std::vector<NodeId>* side : {&operands.inputs, &operands.outputs}) {
+        for (const NodeId id : *side) {
+            const int64_t bytes = valueBytes(readValue(graph, id), params.broadcast_once);
+            if (bytes < 0)
+                return std::nullopt;
+            estimate.bytes = saturatingSum(estimate.bytes, bytes);
+        }
+    }
+    estimate.memory_ns = static_cast<double>(estimate.bytes) / bandwidth * 1e9;
+    estimate.ns = estimate.memory_ns;
+    return std::isfinite(estimate.ns) ? std::optional(estimate) : std::nullopt;
+}
+
 int64_t rooflineNs(const RooflineEstimate& estimate, const RooflineParams& params) {
     const double rounded = std::nearbyint(std::min(estimate.ns, static_cast<double>(kMaxCostNs)));
     return std::max(

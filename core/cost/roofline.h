@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cost/cost_model.h"
+#include "cost/fused_regions.h"
 
 #include <array>
 #include <optional>
@@ -38,6 +39,11 @@ struct RooflineEstimate {
 /// Nothing if a size is unknown, the node has no value, or its FLOPs should count but are not known; never
 /// negative or NaN. Does not ask what kind of node it is: see AnalyticalModel.
 std::optional<RooflineEstimate> roofline(const Graph& graph, NodeId id, const RooflineParams& params);
+
+/// Of a fused region as one kernel: its inputs read once and its outputs written once. Its arithmetic does
+/// not count.
+std::optional<RooflineEstimate> regionRoofline(const Graph& graph, const FusedRegion& region,
+                                               const RooflineParams& params);
 
 /// Whole nanoseconds, at least the launch floor and 1, at most kMaxCostNs; ties to even as Python's round.
 int64_t rooflineNs(const RooflineEstimate& estimate, const RooflineParams& params);

@@ -1,5 +1,6 @@
 #include "cost/analytical_model.h"
 #include "cost/cost_model.h"
+#include "cost/key_text.h"
 #include "cost/operands.h"
 
 #include "base/units.h"
@@ -23,7 +24,9 @@ void appendDims(std::string& out, const std::vector<Dim>& dims, std::string_view
     }
 }
 
-void appendTensor(std::string& out, const TensorMeta& tensor) {
+} // namespace
+
+void appendTensorText(std::string& out, const TensorMeta& tensor) {
     out += dtypeAbbreviation(tensor.dtype);
     out += '[';
     appendDims(out, tensor.shape, ",");
@@ -34,13 +37,15 @@ void appendTensor(std::string& out, const TensorMeta& tensor) {
     out += ']';
 }
 
+namespace {
+
 void appendValue(std::string& out, const Value& value) {
     switch (value.kind) {
     case Value::Kind::None:
         out += "none";
         break;
     case Value::Kind::Tensor:
-        appendTensor(out, value.tensor);
+        appendTensorText(out, value.tensor);
         break;
     case Value::Kind::List:
         out += '(';
@@ -63,8 +68,8 @@ void appendValue(std::string& out, const Value& value) {
 /// Argument values. Of a pointwise operator numbers do not change the work, dtypes do.
 class ArgumentWriter {
 public:
-    ArgumentWriter(const Graph& graph, std::string& out, bool with_numbers)
-        : graph_(graph), out_(out), with_numbers_(with_numbers) {}
+    ArgumentWriter(const Graph& graph, std::string& out, bool with_numbers, const OperandName& operand)
+        : graph_(graph), out_(out), with_numbers_(with_numbers), operand_(operand) {}
 
     void write(const Arg& arg) {
         switch (arg.kind) {
@@ -72,7 +77,8 @@ public:
             out_ += "none";
             break;
         case Arg::Kind::Node:
-            appendValue(out_, readValue(graph_, arg.node()));
+            if (!operand_ || !operand_(arg.node(), out_))
+                appendValue(out_, readValue(graph_, arg.node()));
             break;
         case Arg::Kind::Int:
         case Arg::Kind::Symbol:
@@ -132,6 +138,7 @@ private:
     const Graph& graph_;
     std::string& out_;
     bool with_numbers_;
+    const OperandName& operand_;
 };
 
 /// Distance between neighbouring ranks; "mixed" if it varies.
@@ -232,9 +239,14 @@ std::string structuralKey(const Graph& graph, const CollectiveTable& collectives
         return {};
     if (const int32_t index = collectives.indexOf(id); node.kind == NodeKind::Launch && index >= 0)
         return collectiveKey(graph, collectives[static_cast<size_t>(index)]);
+    return computeKey(graph, id, {});
+}
+
+std::string computeKey(const Graph& graph, NodeId id, const OperandName& operand) {
+    const Node& node = graph.node(id);
     std::string key(graph.targetText(id));
     const bool with_numbers = !graph.hasTrait(id, kTraitPointwise);
-    ArgumentWriter writer(graph, key, with_numbers);
+    ArgumentWriter writer(graph, key, with_numbers, operand);
     key += '(';
     writer.list(node.args);
     if (node.kwargs.count > 0) {

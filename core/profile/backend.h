@@ -39,6 +39,8 @@ public:
     /// Starts it once. On devices with streams it returns before the work is done. May throw std::exception:
     /// the caller turns it into an error.
     virtual Status run() = 0;
+    /// What of it is a stand-in ("computed in float32: …"), for ProfileEntry::note; empty if nothing is.
+    std::string note;
 };
 
 struct TimingPlan {

@@ -4,7 +4,9 @@
 
 #include "base/result.h"
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,10 @@ public:
     virtual int32_t size() const = 0;
     virtual int32_t localRank() const = 0; ///< among the ranks of this machine: the device's index
     virtual int32_t localSize() const = 0;
+
+    /// How long a call waits for the other ranks; nothing = as usual, which is long: they may be measuring
+    /// something slow. Health is told by heartbeats (profile/protocol.h).
+    virtual void setTimeLimit(std::optional<std::chrono::milliseconds> limit) { static_cast<void>(limit); }
 
     virtual Status barrier() = 0;
     /// Root's bytes on every rank.

@@ -1,12 +1,14 @@
 #include "views/docks/costs_view.h"
 
 #include "base/units.h"
+#include "cost/cost_sources.h"
 #include "views/docks/chip.h"
 #include "views/docks/data_table.h"
 #include "views/docks/filter_field.h"
 #include "views/docks/flow_layout.h"
 #include "views/theme.h"
 
+#include <QActionGroup>
 #include <QLabel>
 #include <QMenu>
 #include <QShortcut>
@@ -17,7 +19,7 @@ namespace gs {
 namespace {
 
 /// Widths of CostsModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {92, 0, 46, 86, 100, 98, 102, 90, 160};
+const std::vector<int> kWidths = {92, 0, 46, 86, 100, 98, 102, 90, 160, 74, 74, 84, 84};
 const std::vector<int> kShown = {CostsModel::Label, CostsModel::Calls, CostsModel::PerCall, CostsModel::Share,
                                  CostsModel::Source};
 
@@ -31,7 +33,8 @@ CostsView::CostsView(QWidget* parent)
     : View(parent), model_(new CostsModel(this)), filter_(new CostsFilter(model_)),
       table_(new DataTable(QStringLiteral("costs/columns"), this)), field_(new FilterField(this)),
       missing_(new Chip(tr("missing"), Mark::Limited, this)),
-      edited_(new Chip(tr("edited"), Mark::Moved, this)), totals_(new QLabel(this)) {
+      edited_(new Chip(tr("edited"), Mark::Moved, this)),
+      against_model_(new Chip(tr("against the model"), Mark::Info, this)), totals_(new QLabel(this)) {
     table_->setAccessibleName(tr("Costs"));
     table_->setUp(filter_, kWidths, kShown);
     table_->setEditTriggers(QAbstractItemView::EditKeyPressed);
@@ -44,7 +47,8 @@ CostsView::CostsView(QWidget* parent)
     auto* flow = new FlowLayout(bar, 8);
     flow->setContentsMargins(10, 6, 10, 4);
     flow->setStretchLast(true);
-    for (QWidget* widget : std::initializer_list<QWidget*>{missing_, edited_, totals_, field_})
+    for (QWidget* widget :
+         std::initializer_list<QWidget*>{missing_, edited_, against_model_, totals_, field_})
         flow->addWidget(widget);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -53,6 +57,7 @@ CostsView::CostsView(QWidget* parent)
     layout->addWidget(table_);
 
     connect(missing_, &QAbstractButton::toggled, filter_, &CostsFilter::setMissingOnly);
+    connect(against_model_, &QAbstractButton::toggled, this, &CostsView::showAgainstModel);
     connect(edited_, &QAbstractButton::toggled, filter_, &CostsFilter::setEditedOnly);
     connect(field_, &FilterField::filterChanged, filter_, &CostsFilter::setText);
     connect(field_, &FilterField::left, table_, [this] { table_->setFocus(); });
@@ -103,14 +108,55 @@ void CostsView::addMenu(QMenu* menu, const QModelIndex& index) {
     edit->setEnabled(index.isValid());
     reset->setEnabled(index.isValid() && model_->edited(filter_->mapToSource(index).row()));
     const QPersistentModelIndex at(index);
+    if (index.isValid())
+        addPinMenu(menu, filter_->mapToSource(index).row());
     connect(edit, &QAction::triggered, this, [this, at] { editRow(at); });
     connect(reset, &QAction::triggered, this, [this, at] { resetRow(at); });
+}
+
+void CostsView::addPinMenu(QMenu* menu, int row) {
+    QMenu* pins = menu->addMenu(tr("Take this cost from"));
+    pins->setObjectName(QStringLiteral("pins"));
+    auto* group = new QActionGroup(pins);
+    const QString now = model_->pinned(row);
+    const auto add = [&](const QString& title, const std::string& source, bool checked) {
+        QAction* action = pins->addAction(title);
+        action->setCheckable(true);
+        action->setChecked(checked);
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [this, row, source] { pinRow(row, source); });
+    };
+    add(tr("As the chain says"), {}, now.isEmpty());
+    pins->addSeparator();
+    for (const CostSourceInfo& info : costSources())
+        add(name(info.name), std::string(info.name), now == name(info.name));
+}
+
+void CostsView::pinRow(int row, const std::string& source) {
+    if (!snapshot() || row >= model_->rowCount())
+        return;
+    AnalysisRequest request = snapshot()->request;
+    const std::string& key = model_->entry(row).key;
+    if (source.empty())
+        request.cost_pins.erase(key);
+    else
+        request.cost_pins[key] = source;
+    emit requestRequested(request, source.empty()
+                                       ? tr("Take cost as the chain says")
+                                       : tr("Take cost from %1").arg(QString::fromStdString(source)));
+}
+
+void CostsView::showAgainstModel(bool on) {
+    for (const int column : {CostsModel::Analytical, CostsModel::Ratio})
+        table_->setColumnShown(column, on);
 }
 
 void CostsView::snapshotChanged() {
     model_->setSnapshot(snapshot());
     missing_->setCount(static_cast<int>(model_->missing()));
     edited_->setCount(static_cast<int>(model_->editedCount()));
+    against_model_->setCount(static_cast<int>(model_->comparable()));
+    against_model_->setVisible(model_->comparable() > 0 || against_model_->isChecked());
     edited_->setVisible(model_->editedCount() > 0 || edited_->isChecked());
     totals_->setText(snapshot() ? tr("%1 keys · compute %2 · communication %3")
                                       .arg(model_->rowCount())

@@ -22,6 +22,7 @@ public:
     FilterField* filterField() const { return field_; }
     Chip* missingChip() const { return missing_; }
     Chip* editedChip() const { return edited_; }
+    Chip* againstModelChip() const { return against_model_; }
 
 protected:
     void snapshotChanged() override;
@@ -32,6 +33,9 @@ private:
     void editRow(const QModelIndex& index);
     void resetRow(const QModelIndex& index);
     void addMenu(QMenu* menu, const QModelIndex& index);
+    void addPinMenu(QMenu* menu, int row);
+    void pinRow(int row, const std::string& source);
+    void showAgainstModel(bool on);
 
     CostsModel* model_;
     CostsFilter* filter_;
@@ -39,6 +43,7 @@ private:
     FilterField* field_;
     Chip* missing_;
     Chip* edited_;
+    Chip* against_model_; ///< shows the model's time and the ratio
     QLabel* totals_;
 };
 

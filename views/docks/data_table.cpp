@@ -132,6 +132,9 @@ void DataTable::restoreColumns() {
         resetColumns();
         return;
     }
+    // A column that is newer than what was remembered shows as it does at first.
+    for (int column = 0; column < header->count(); ++column)
+        setColumnHidden(column, std::find(shown_.begin(), shown_.end(), column) == shown_.end());
     for (int visual = 0; visual < parts.size() && visual < header->count(); ++visual) {
         const QStringList values = parts[visual].split(QLatin1Char(':'));
         const int column = values.value(0).toInt();

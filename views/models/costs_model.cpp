@@ -24,7 +24,7 @@ bool isCompute(const CostEntry& entry) {
 
 bool rightAligned(int column) {
     return column == CostsModel::Calls || column == CostsModel::PerCall || column == CostsModel::Total ||
-           column == CostsModel::Share || column == CostsModel::Analytical;
+           column == CostsModel::Share || column == CostsModel::Analytical || column >= CostsModel::Ratio;
 }
 
 } // namespace
@@ -70,12 +70,13 @@ void CostsModel::setSnapshot(const AnalysisPtr& snapshot) {
     row_of_entry_.assign(table ? table->entries().size() : 0, -1);
     edited_.assign(entries_.size(), false);
     totals_[0] = totals_[1] = 0;
-    missing_ = edited_count_ = 0;
+    missing_ = edited_count_ = comparable_ = 0;
     for (size_t row = 0; row < entries_.size(); ++row) {
         const CostEntry& entry = *entries_[row];
         row_of_entry_[static_cast<size_t>(&entry - table->entries().data())] = static_cast<int>(row);
         edited_[row] = snapshot->request.cost_overrides.count(entry.key) > 0;
         edited_count_ += edited_[row];
+        comparable_ += ratioOf(entry) >= 0;
         missing_ += entry.provenance == Provenance::Missing;
         totals_[isCompute(entry) ? 0 : 1] += totalOf(entry);
     }
@@ -103,6 +104,19 @@ int CostsModel::rowOf(NodeId node) const {
 
 bool CostsModel::edited(int row) const {
     return edited_[static_cast<size_t>(row)];
+}
+
+QString CostsModel::pinned(int row) const {
+    const auto& pins = snapshot_->request.cost_pins;
+    const auto found = pins.find(entry(row).key);
+    return found == pins.end() ? QString() : text(found->second);
+}
+
+double CostsModel::ratioOf(const CostEntry& entry) const {
+    if (entry.provenance == Provenance::Missing || entry.provenance == Provenance::Analytical ||
+        entry.analytical_ns <= 0)
+        return -1;
+    return static_cast<double>(entry.ns) / static_cast<double>(entry.analytical_ns);
 }
 
 int CostsModel::rowCount(const QModelIndex& parent) const {
@@ -135,6 +149,14 @@ QVariant CostsModel::display(int row, int column) const {
         return e.analytical_ns < 0 ? QStringLiteral("–") : micros(e.analytical_ns);
     case File:
         return text(e.source);
+    case Ratio:
+        return ratioOf(e) < 0 ? QStringLiteral("–") : QStringLiteral("×%1").arg(ratioOf(e), 0, 'f', 2);
+    case Samples:
+        return e.samples > 0 ? text(formatCount(e.samples)) : QStringLiteral("–");
+    case Spread:
+        return e.spread_ns >= 0 ? micros(e.spread_ns) : QStringLiteral("–");
+    case Skew:
+        return e.rank_skew_ns >= 0 ? micros(e.rank_skew_ns) : QStringLiteral("–");
     default:
         return {};
     }
@@ -155,6 +177,14 @@ QVariant CostsModel::sortValue(int row, int column) const {
         return static_cast<int>(e.provenance);
     case Analytical:
         return static_cast<qint64>(e.analytical_ns);
+    case Ratio:
+        return ratioOf(e);
+    case Samples:
+        return static_cast<qint64>(e.samples);
+    case Spread:
+        return static_cast<qint64>(e.spread_ns);
+    case Skew:
+        return static_cast<qint64>(e.rank_skew_ns);
     default:
         return display(row, column);
     }
@@ -208,9 +238,10 @@ QVariant CostsModel::data(const QModelIndex& index, int role) const {
     case BadgeRole:
         return column == Source ? QVariant(static_cast<int>(entry(row).provenance)) : QVariant();
     case EditedRole:
-        return column == PerCall && edited_[static_cast<size_t>(row)];
+        return (column == PerCall && edited_[static_cast<size_t>(row)]) ||
+               (column == Source && !pinned(row).isEmpty());
     case MutedRole:
-        return column == Kind || column == Analytical || column == File ||
+        return column == Kind || column == Analytical || column == File || column >= Samples ||
                display(row, column) == QStringLiteral("–");
     default:
         return {};
@@ -243,14 +274,21 @@ QVariant CostsModel::headerData(int section, Qt::Orientation orientation, int ro
         return int((rightAligned(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     if (role == Qt::ToolTipRole && section == Share)
         return tr("Share of all compute, or of all communication");
+    if (role == Qt::ToolTipRole && section == Ratio)
+        return tr("Time per call against the analytical model's");
+    if (role == Qt::ToolTipRole && section == Spread)
+        return tr("Half of the measurements lie within this of each other");
+    if (role == Qt::ToolTipRole && section == Skew)
+        return tr("How far the ranks' medians lie apart");
     if (role == Qt::ToolTipRole && section == PerCall)
         return tr("Double-click to try another time; Delete takes the edit back");
     if (role != Qt::DisplayRole)
         return {};
     static const char* const kNames[ColumnCount] = {
-        QT_TR_NOOP("kind"),     QT_TR_NOOP("label"),      QT_TR_NOOP("calls"),
-        QT_TR_NOOP("per call"), QT_TR_NOOP("total"),      QT_TR_NOOP("share"),
-        QT_TR_NOOP("source"),   QT_TR_NOOP("analytical"), QT_TR_NOOP("file"),
+        QT_TR_NOOP("kind"),      QT_TR_NOOP("label"),   QT_TR_NOOP("calls"),   QT_TR_NOOP("per call"),
+        QT_TR_NOOP("total"),     QT_TR_NOOP("share"),   QT_TR_NOOP("source"),  QT_TR_NOOP("analytical"),
+        QT_TR_NOOP("file"),      QT_TR_NOOP("÷ model"), QT_TR_NOOP("samples"), QT_TR_NOOP("spread"),
+        QT_TR_NOOP("rank skew"),
     };
     return tr(kNames[section]);
 }

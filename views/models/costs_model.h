@@ -13,7 +13,22 @@ namespace gs {
 class CostsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Kind, Label, Calls, PerCall, Total, Share, Source, Analytical, File, ColumnCount };
+    enum Column {
+        Kind,
+        Label,
+        Calls,
+        PerCall,
+        Total,
+        Share,
+        Source,
+        Analytical,
+        File,
+        Ratio, ///< per call ÷ analytical
+        Samples,
+        Spread,
+        Skew,
+        ColumnCount
+    };
 
     using QAbstractTableModel::QAbstractTableModel;
 
@@ -24,8 +39,11 @@ public:
     /// Row that prices a node; -1 if its cost is a structural zero or unknown.
     int rowOf(NodeId node) const;
     bool edited(int row) const;
+    /// Source that the row's key is pinned to; empty if the chain decides.
+    QString pinned(int row) const;
     size_t missing() const { return missing_; }
     size_t editedCount() const { return edited_count_; }
+    size_t comparable() const { return comparable_; } ///< keys with a time beside the model's
     int64_t computeTotalNs() const { return totals_[0]; }
     int64_t commTotalNs() const { return totals_[1]; }
 
@@ -44,6 +62,7 @@ signals:
 private:
     int64_t totalOf(const CostEntry& entry) const;
     double shareOf(const CostEntry& entry) const;
+    double ratioOf(const CostEntry& entry) const; ///< −1 if there are not two numbers to compare
     QVariant display(int row, int column) const;
     QVariant sortValue(int row, int column) const;
     QString tip(int row) const;
@@ -55,6 +74,7 @@ private:
     int64_t totals_[2] = {0, 0}; ///< compute, communication
     size_t missing_ = 0;
     size_t edited_count_ = 0;
+    size_t comparable_ = 0;
 };
 
 /// "1,159.1", "1159.1 µs", "1.2 ms", "350ns" → ns. A plain number is in microseconds. −1 if it is no time ≥

@@ -2,8 +2,26 @@
 
 namespace gs {
 
+#ifdef GATHERSCOPE_BACKEND_HOST
+BackendInfo hostBackend();
+#endif
+
+namespace {
+
+[[maybe_unused]] BackendInfo notBuilt(const char* name, const char* meaning, const char* why_not) {
+    return {name, meaning, false, nullptr, nullptr, why_not};
+}
+
+} // namespace
+
 const std::vector<BackendInfo>& backends() {
-    static const std::vector<BackendInfo> kBackends = {};
+    static const std::vector<BackendInfo> kBackends = {
+#ifdef GATHERSCOPE_BACKEND_HOST
+        hostBackend(),
+#else
+        notBuilt("host", "the processors of this machine, by oneDNN and MPI", "oneDNN was not found"),
+#endif
+    };
     return kBackends;
 }
 

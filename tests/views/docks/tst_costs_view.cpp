@@ -7,6 +7,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QLineEdit>
+#include <QMenu>
 
 using namespace gs;
 
@@ -41,6 +42,8 @@ private slots:
     void editInPlace();
     void takeBack();
     void filters();
+    void pins();
+    void againstTheModel();
     void selection();
 
 private:
@@ -161,6 +164,77 @@ void TestCostsView::takeBack() {
     view.table()->selectRow(rowWith(view, "flash_attention"));
     QTest::keyClick(view.table(), Qt::Key_Delete);
     QCOMPARE(asked.costs.size(), size_t{1});
+}
+
+void TestCostsView::pins() {
+    CostsView view;
+    test::SampleOptions options;
+    options.edit = [](Analysis& analysis) {
+        for (const CostEntry& entry : analysis.after.costs->entries()) {
+            if (entry.label.find("flash_attention") != std::string::npos)
+                analysis.request.cost_pins[entry.key] = "measured";
+        }
+    };
+    view.setSnapshot(test::sampleAnalysis(options));
+    test::showAt(view, 560, 400);
+    const int row = rowWith(view, "flash_attention");
+    const QModelIndex source = view.table()->model()->index(row, CostsModel::Source);
+    QVERIFY(source.data(EditedRole).toBool()); // marked
+    std::vector<AnalysisRequest> asked;
+    connect(&view, &View::requestRequested, this,
+            [&](const AnalysisRequest& request) { asked.push_back(request); });
+    const auto choose = [&](const QString& title, const QString& checked) {
+        QMenu menu;
+        emit view.table()->menuOpening(&menu, source);
+        const auto* pins = menu.findChild<QMenu*>("pins");
+        for (QAction* action : pins->actions()) {
+            if (action->isChecked())
+                QCOMPARE(action->text(), checked);
+            if (action->text() == title)
+                action->trigger();
+        }
+    };
+    choose("analytical", "measured");
+    QCOMPARE(asked.size(), 1U);
+    QCOMPARE(asked[0].cost_pins.begin()->second, std::string("analytical"));
+    choose("As the chain says", "measured");
+    QCOMPARE(asked.size(), 2U);
+    QVERIFY(asked[1].cost_pins.empty());
+}
+
+void TestCostsView::againstTheModel() {
+    CostsView view;
+    test::SampleOptions options;
+    options.edit = [](Analysis& analysis) { // the sample has no model: give one row its number
+        auto table = std::make_shared<CostTable>(*analysis.after.costs);
+        for (const CostEntry& entry : table->entries()) {
+            auto& changed = const_cast<CostEntry&>(entry);
+            if (entry.label.find("flash_attention") != std::string::npos) {
+                changed.analytical_ns = 1'108'000;
+                changed.samples = 10;
+                changed.spread_ns = 4000;
+                changed.rank_skew_ns = 1500;
+            }
+        }
+        analysis.after.costs = table;
+    };
+    view.setSnapshot(test::sampleAnalysis(options));
+    test::showAt(view, 720, 400);
+    const int row = rowWith(view, "flash_attention");
+    QCOMPARE(cell(view, row, CostsModel::Ratio), QStringLiteral("×2.00"));
+    QCOMPARE(cell(view, row, CostsModel::Samples), QStringLiteral("10"));
+    QCOMPARE(cell(view, row, CostsModel::Spread), QStringLiteral("4.0 µs"));
+    QCOMPARE(cell(view, row, CostsModel::Skew), QStringLiteral("1.5 µs"));
+    QCOMPARE(cell(view, rowWith(view, "mystery"), CostsModel::Ratio), QStringLiteral("–"));
+    QVERIFY(view.againstModelChip()->count() > 0);
+    QVERIFY(view.table()->isColumnHidden(CostsModel::Ratio));
+    view.againstModelChip()->click();
+    QVERIFY(!view.table()->isColumnHidden(CostsModel::Ratio));
+    QVERIFY(!view.table()->isColumnHidden(CostsModel::Analytical));
+    if (qEnvironmentVariableIsSet("GATHERSCOPE_PICTURES"))
+        view.grab().save(qEnvironmentVariable("GATHERSCOPE_PICTURES") + "/costs.png");
+    view.againstModelChip()->click();
+    QVERIFY(view.table()->isColumnHidden(CostsModel::Ratio));
 }
 
 void TestCostsView::filters() {

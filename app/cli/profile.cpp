@@ -1,0 +1,186 @@
+// `gatherscope-cli profile FILE… --backend B --ranks N`
+#include "app/cli/commands.h"
+#include "app/cli/exit_codes.h"
+#include "app/cli/options.h"
+#include "app/cli/profile_run.h"
+#include "base/units.h"
+#include "cost/profile_compare.h"
+#include "cost/profile_store.h"
+#include "profile/profile_text.h"
+
+#include <QTemporaryDir>
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+void addProfileOptions(QCommandLineParser& parser) {
+    addCommonOptions(parser);
+    parser.addOptions({
+        {"backend", "What measures (`list backends` names them with their devices).", "NAME", "host"},
+        {"ranks", "Number of ranks; collectives need at least 2.", "N", "2"},
+        {"store", "Profile store to keep the costs in; made if it is not there.", "FILE"},
+        {"iterations", "Timed runs of each operator.", "N", "10"},
+        {"warmups", "Runs before them.", "N", "3"},
+        {"cache-cold", "Flush the caches before each timed run."},
+        {"what", "Of compute, collectives, contention.", "LIST", "compute,collectives,contention"},
+        {"again", "Measure what the store knows already, too."},
+        {"hostfile", "Machines for mpirun.", "FILE"},
+        {"srun", "Start the ranks with Slurm's srun."},
+        {"watchdog", "Seconds without a sign of life after which a rank counts as dead.", "S", "30"},
+    });
+    parser.addPositionalArgument("FILE", "A graph for all ranks, or one for each rank.", "FILE…");
+}
+
+Result<int> positive(const QCommandLineParser& parser, const char* name, int least) {
+    bool ok = false;
+    const int value = parser.value(name).toInt(&ok);
+    if (!ok || value < least || value > 1'000'000)
+        return Error{"usage",
+                     fmt::format("--{} takes a whole number from {}, not \"{}\"", name, least,
+                                 parser.value(name).toStdString()),
+                     {},
+                     ""};
+    return value;
+}
+
+Status readWhat(const QCommandLineParser& parser, WorkerRequest& worker) {
+    worker.compute = worker.collectives = worker.contention = false;
+    for (const QString& word : parser.value("what").split(',')) {
+        if (word == "compute")
+            worker.compute = true;
+        else if (word == "collectives")
+            worker.collectives = true;
+        else if (word == "contention")
+            worker.contention = true;
+        else
+            return Error{"usage", "--what takes compute, collectives, contention", {}, ""};
+    }
+    return Unit{};
+}
+
+Result<ProfileRequest> readRequest(const QCommandLineParser& parser, const CommonOptions& options) {
+    ProfileRequest request;
+    WorkerRequest& worker = request.worker;
+    worker.analysis = options.request;
+    for (const QString& file : parser.positionalArguments())
+        worker.files.push_back(file.toStdString());
+    worker.backend = parser.value("backend").toStdString();
+    for (const auto& [name, least, slot] :
+         {std::tuple("ranks", 1, &worker.ranks), std::tuple("iterations", 1, &worker.plan.iterations),
+          std::tuple("warmups", 0, &worker.plan.warmups), std::tuple("watchdog", 1, &worker.watchdog_ms)}) {
+        const Result<int> value = positive(parser, name, least);
+        if (!value)
+            return value.error();
+        *slot = value.value();
+    }
+    worker.watchdog_ms = std::min(worker.watchdog_ms, 1'000'000) * 1000;
+    worker.plan.cache_cold = parser.isSet("cache-cold");
+    if (const Status what = readWhat(parser, worker); !what)
+        return what.error();
+    worker.hostfile = parser.value("hostfile");
+    worker.slurm = parser.isSet("srun");
+    request.store = parser.value("store").toStdString();
+    request.again = parser.isSet("again");
+    request.show_progress = stderrIsTerminal() && !options.quiet;
+    request.quiet = options.quiet;
+    if (worker.files.size() != 1 && worker.files.size() != static_cast<size_t>(worker.ranks))
+        return Error{"usage",
+                     fmt::format("{} graph files for {} ranks", worker.files.size(), worker.ranks),
+                     {},
+                     "give one graph for all ranks, or one a rank"};
+    return request;
+}
+
+int profilingExitCode(const Error& error) {
+    for (const char* code : {"no-launcher", "no-rank-program", "no-backend", "probe-failed"}) {
+        if (error.code == code)
+            return kExitPartMissing;
+    }
+    for (const char* code : {"no-such-file", "not-a-graph", "not-a-profile-store", "newer-profile-store"}) {
+        if (error.code == code)
+            return kExitUnreadable;
+    }
+    return error.code == "usage" ? kExitUsage : kExitProfilingAborted;
+}
+
+void printDiff(const Analysis& before, const Analysis& after, const Profile& profile) {
+    const Summary a = summarise(before), b = summarise(after);
+    fmt::print("\n{:20} {:>16} {:>16}\n", "", "costs before", "measured");
+    const auto row = [](const char* name, const std::string& x, const std::string& y) {
+        fmt::print("{:20} {:>16} {:>16}\n", name, x, y);
+    };
+    row("gathers hidden", fmt::format("{} of {}", a.hidden, a.gathers),
+        fmt::format("{} of {}", b.hidden, b.gathers));
+    row("moved", std::to_string(a.moved), std::to_string(b.moved));
+    row("exposed", formatTime(before.after.timeline->exposed_ns),
+        formatTime(after.after.timeline->exposed_ns));
+    row("step", formatTime(before.after.timeline->step_ns), formatTime(after.after.timeline->step_ns));
+    row("step unscheduled", formatTime(before.before.timeline->step_ns),
+        formatTime(after.before.timeline->step_ns));
+    row("costs missing", std::to_string(a.missing_costs), std::to_string(b.missing_costs));
+    const size_t moved = movedLaunches(before, after);
+    fmt::print("{} of {} launches are elsewhere with the measured costs\n", moved, b.gathers);
+    if (profile.contention.empty())
+        return;
+    const MeasuredContention contention = medianContention(profile);
+    fmt::print("contention factor {:.3f}, compute slow-down {:.3f} (medians of {} sizes)\n",
+               contention.factor, contention.compute_slowdown, profile.contention.size());
+    for (const ContentionPoint& point : profile.contention)
+        fmt::print("  {:>10}: {} alone, {} beside compute: {:.3f}\n", formatBytes(point.bytes),
+                   formatTime(point.alone_ns), formatTime(point.together_ns), point.factor());
+}
+
+int report(const ProfileOutcome& outcome, const CommonOptions& options) {
+    if (!options.quiet && options.json != "-") {
+        fmt::print("{}", profileLog(outcome.profile));
+        printDiff(*outcome.before, *outcome.after, outcome.profile);
+        if (outcome.profile.mode == "pinned")
+            fmt::print(
+                "The ranks' collectives differ: no gather may pass another collective, so this schedule "
+                "is for rank 0 alone.\n");
+    }
+    if (options.json.isEmpty())
+        return kExitDone;
+    if (const Status status = writeOutput(options.json, profileJson(outcome.profile)); !status) {
+        printError(status.error());
+        return kExitUnreadable;
+    }
+    return kExitDone;
+}
+
+} // namespace
+
+int runProfile(const QStringList& arguments) {
+    QCommandLineParser parser;
+    parser.setApplicationDescription(
+        "Measures the operators and collectives of a graph on N ranks in lockstep, "
+        "and schedules it anew with what was measured.");
+    addProfileOptions(parser);
+    if (const int code = parseArguments(parser, arguments, 1); code >= 0)
+        return code;
+    const Result<CommonOptions> options = readCommonOptions(parser);
+    if (!options) {
+        printError(options.error());
+        return exitCodeFor(options.error());
+    }
+    Result<ProfileRequest> request = readRequest(parser, options.value());
+    if (!request) {
+        printError(request.error());
+        return kExitUsage;
+    }
+    const QTemporaryDir scratch; // of a store that nobody asked for
+    if (request->store.empty()) {
+        request->store = scratch.filePath("profiles.db").toStdString();
+        request->keep = false;
+    }
+    const Result<ProfileOutcome> outcome = profileGraph(request.value());
+    if (!outcome) {
+        printError(outcome.error());
+        return profilingExitCode(outcome.error());
+    }
+    return report(outcome.value(), options.value());
+}
+
+} // namespace gs

@@ -1,0 +1,50 @@
+// How gatherscope-rank is started.
+#pragma once
+
+#include "analysis/analysis.h"
+#include "profile/backend.h"
+
+#include <QString>
+#include <QStringList>
+
+namespace gs {
+
+/// What to measure and how.
+struct WorkerRequest {
+    AnalysisRequest analysis;       ///< choice of the graph, settings and edits; its graph_file is not used
+    std::vector<std::string> files; ///< one graph for all ranks, or one a rank
+    std::string backend;
+    int32_t ranks = 1;
+    TimingPlan plan;
+    bool compute = true;
+    bool collectives = true;
+    bool contention = true;
+    std::vector<std::string> reuse; ///< keys that are known already
+    bool slurm = false;             ///< srun instead of mpirun
+    QString hostfile;               ///< of mpirun, for several machines; empty = this one
+    QString program;                ///< gatherscope-rank; empty = findRankProgram()
+    int watchdog_ms = 30'000;       ///< a rank that is not heard for so long is taken for dead
+};
+
+struct WorkerCommand {
+    QString program;
+    QStringList arguments;
+};
+
+/// GATHERSCOPE_RANK if it is set, else gatherscope-rank beside this program, else in PATH; empty = nowhere.
+QString findRankProgram();
+
+/// Errors: "no-rank-program", "no-launcher" (says what to install), "usage" (ranks, files).
+Result<WorkerCommand> workerCommand(const WorkerRequest& request);
+
+/// A backend as gatherscope-rank --probe tells it.
+struct ProbedBackend {
+    std::string name;
+    std::string meaning;
+    std::vector<DeviceFacts> devices; ///< empty: it cannot measure here
+    std::string why_not;              ///< then
+};
+/// Asks the program, up to 10 s. Errors: "no-rank-program", "probe-failed".
+Result<std::vector<ProbedBackend>> probeBackends(const QString& program = {});
+
+} // namespace gs

@@ -1,0 +1,35 @@
+// What earlier measurements of the same device already know, so that it is not measured again.
+#pragma once
+
+#include "cost/profile_store.h"
+#include "profile/work_list.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gs {
+
+struct KnownCosts {
+    std::map<std::string, ProfileEntry> entries; ///< by key, only keys of the work list
+    std::vector<ContentionPoint> contention;     ///< of the newest profile that has any for these keys
+    int64_t newest_id = 0;                       ///< of the profiles that were used; 0 = none
+    bool one_profile = false;                    ///< newest_id alone has all of `entries`
+};
+
+struct KnownQuery {
+    std::string device;
+    std::string backend;
+    int32_t ranks = 1;
+    int64_t samples = 1; ///< entries with fewer are not good enough
+};
+
+/// Newest first, the first answer for a key counts. What could not be measured is tried again, and what was
+/// scaled up from another number of ranks is measured again. Errors: the store's.
+Result<KnownCosts> findKnownCosts(const ProfileStore& store, const KnownQuery& query,
+                                  const std::vector<WorkItem>& work);
+
+/// `measured` with what was known before (provenance Reused, or Extrapolated as it was).
+Profile withKnownCosts(Profile measured, const KnownCosts& known);
+
+} // namespace gs

@@ -1,0 +1,217 @@
+// `gatherscope-cli profile` as users run it, with a backend that takes no time.
+#include "cost/profile_store.h"
+#include "support/profile_graph.h"
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QTest>
+#include <nlohmann/json.hpp>
+#include <sqlite3.h>
+
+using namespace gs;
+
+namespace {
+
+struct Run {
+    int code = -1;
+    QByteArray out;
+    QByteArray error;
+    qint64 ms = 0;
+};
+
+} // namespace
+
+class TestProfile : public QObject {
+    Q_OBJECT
+
+private:
+    QTemporaryDir dir_;
+    QString graph_;
+    QProcessEnvironment environment_ = QProcessEnvironment::systemEnvironment();
+
+    QString write(const QString& name, const std::string& text) {
+        QFile file(dir_.filePath(name));
+        if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), qint64(text.size())) < 0)
+            qFatal("cannot write %s", qPrintable(name));
+        return file.fileName();
+    }
+
+    Run profile(const QStringList& more, const QString& fault = {}, const QString& wrapper = {}) {
+        QProcessEnvironment environment = environment_;
+        environment.insert("GATHERSCOPE_RANK", GATHERSCOPE_RANK_FAULTS);
+        environment.insert("GATHERSCOPE_FAULT", fault);
+        QStringList arguments{"profile", graph_, "--backend", "fake"};
+        arguments << more;
+        QProcess process;
+        process.setProcessEnvironment(environment);
+        QElapsedTimer timer;
+        timer.start();
+        if (wrapper.isEmpty())
+            process.start(GATHERSCOPE_CLI, arguments);
+        else // "$0" and "$@" of the shell are the program and its arguments
+            process.start("/bin/sh", QStringList{"-c", wrapper, GATHERSCOPE_CLI} + arguments);
+        Run run;
+        if (!process.waitForFinished(30'000) || process.exitStatus() != QProcess::NormalExit)
+            return run;
+        run.code = process.exitCode();
+        run.out = process.readAllStandardOutput();
+        run.error = process.readAllStandardError();
+        run.ms = timer.elapsed();
+        return run;
+    }
+
+    size_t profilesIn(const QString& store) {
+        const auto opened = ProfileStore::openReadOnly(store.toStdString());
+        return opened ? opened->list().value().size() : 0;
+    }
+
+private slots:
+    void initTestCase() { graph_ = write("graph.json", test::profileGraphText()); }
+
+    void theWholeLoop() {
+        const QString store = dir_.filePath("a.db"), json = dir_.filePath("a.json");
+        const Run run = profile({"--ranks", "2", "--store", store, "--json", json});
+        QVERIFY2(run.code == 0, run.error.constData());
+        QVERIFY(run.out.contains("rank-synchronized profiling done (4 cost entries reconciled)"));
+        QVERIFY(run.out.contains("ESTLINE|compute|mm f32[64, 64] × [64, 64]|"));
+        QVERIFY(run.out.contains("ESTLINE|collective|all_gather f32 16.0 KiB × 8 ranks|"));
+        QVERIFY(run.out.contains("contention factor 1.5"));
+        QVERIFY(run.out.contains("costs before"));
+        QVERIFY2(run.error.contains("rank 1 of 2: fake on"), run.error.constData());
+        QVERIFY(run.error.contains("stored as profile 1"));
+        QFile file(json);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const auto read = nlohmann::json::parse(file.readAll().toStdString());
+        QCOMPARE(read["entries"].size(), size_t(4));
+        QCOMPARE(read["ranks"], 2);
+        const auto opened = ProfileStore::openReadOnly(store.toStdString());
+        QCOMPARE(opened->read(1)->entries.size(), size_t(4));
+        QCOMPARE(opened->read(1)->contention.size(), size_t(1));
+    }
+
+    void theSecondRunReuses() {
+        const QString store = dir_.filePath("b.db");
+        QCOMPARE(profile({"--ranks", "2", "--store", store}).code, 0);
+        const Run again = profile({"--ranks", "2", "--store", store});
+        QVERIFY2(again.code == 0, again.error.constData());
+        QVERIFY2(again.error.contains("4 keys are reused from the store, 0 are measured"),
+                 again.error.constData());
+        QVERIFY(!again.error.contains("rank 0 of 2"));
+        QCOMPARE(profilesIn(store), size_t(1));
+        // Scaled collectives hang on the number of ranks, compute does not.
+        const Run wider = profile({"--ranks", "4", "--store", store});
+        QVERIFY2(wider.error.contains("2 keys are reused from the store, 2 are measured"),
+                 wider.error.constData());
+        QVERIFY(wider.out.contains("(4 cost entries reconciled)"));
+        const Run forced = profile({"--ranks", "2", "--store", store, "--again"});
+        QVERIFY(forced.error.contains("rank 0 of 2"));
+        QCOMPARE(profilesIn(store), size_t(3));
+    }
+
+    void withoutAStoreNothingIsKept() {
+        const Run run = profile({"--ranks", "2", "--what", "compute"});
+        QVERIFY2(run.code == 0, run.error.constData());
+        QVERIFY(run.out.contains("(2 cost entries reconciled)"));
+        QVERIFY(!run.error.contains("stored"));
+    }
+
+    void aFailedRankChangesNothing() {
+        const QString store = dir_.filePath("c.db");
+        QCOMPARE(profile({"--ranks", "2", "--store", store, "--what", "compute"}).code, 0);
+        const Run run = profile({"--ranks", "2", "--store", store, "--again"}, "kill-collective@1");
+        QCOMPARE(run.code, 5);
+        QVERIFY2(run.error.contains("rank 1 was ended by signal 9"), run.error.constData());
+        QVERIFY(run.ms < 10'000);
+        QVERIFY(run.out.isEmpty());
+        QCOMPARE(profilesIn(store), size_t(1));
+    }
+
+    void aSilentRankIsKilled() {
+        const Run run = profile({"--ranks", "2", "--watchdog", "3"}, "stop@1");
+        QCOMPARE(run.code, 5);
+        QVERIFY2(run.error.contains("rank 1 has not been heard for 3 s"), run.error.constData());
+        QVERIFY(run.ms < 10'000);
+    }
+
+    void storeLockedByAnother() {
+        const QString store = dir_.filePath("d.db");
+        QCOMPARE(profile({"--ranks", "2", "--store", store, "--what", "compute"}).code, 0);
+        sqlite3* other = nullptr;
+        QCOMPARE(sqlite3_open(store.toUtf8().constData(), &other), SQLITE_OK);
+        QCOMPARE(sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+        const Run run = profile({"--ranks", "2", "--store", store, "--again"});
+        sqlite3_close(other);
+        QCOMPARE(run.code, 5);
+        QVERIFY2(run.error.contains("locked") || run.error.contains("another process"),
+                 run.error.constData());
+        QVERIFY(run.ms < 10'000);
+        QCOMPARE(profilesIn(store), size_t(1));
+    }
+
+    void diskFull() {
+        const QString store = dir_.filePath("e.db");
+        QCOMPARE(profile({"--ranks", "2", "--store", store, "--what", "compute"}).code, 0);
+        QFile file(store);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray before = file.readAll();
+        // A limit on the size of files is what a full disk looks like to a program.
+        const Run run = profile({"--ranks", "2", "--store", store, "--again"}, {},
+                                "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"");
+        QCOMPARE(run.code, 5);
+        QVERIFY2(!run.error.isEmpty(), "no reason");
+        QCOMPARE(profilesIn(store), size_t(1));
+    }
+
+    void partsMissing() {
+        const Run absent = profile({"--ranks", "2", "--backend", "absent"});
+        QCOMPARE(absent.code, 4);
+        QVERIFY(absent.error.contains("its library was not found"));
+        const Run dead = profile({"--ranks", "2", "--backend", "dead"});
+        QCOMPARE(dead.code, 4);
+        QVERIFY(dead.error.contains("no device answers"));
+        environment_.insert("PATH", dir_.path());
+        const Run mpirun = profile({"--ranks", "2"});
+        environment_ = QProcessEnvironment::systemEnvironment();
+        QCOMPARE(mpirun.code, 4);
+        QVERIFY2(mpirun.error.contains("mpirun was not found"), mpirun.error.constData());
+        QVERIFY(mpirun.error.contains("apt install openmpi-bin"));
+    }
+
+    void usage_data() {
+        QTest::addColumn<QStringList>("more");
+        QTest::addColumn<QByteArray>("says");
+        const auto row = [](const char* name, const QStringList& more, const char* says) {
+            QTest::newRow(name) << more << QByteArray(says);
+        };
+        row("ranks", {"--ranks", "0"}, "--ranks takes a whole number from 1");
+        row("what", {"--what", "weather"}, "--what takes compute");
+        row("files", {"--ranks", "3", "second.json"}, "2 graph files for 3 ranks");
+        row("backend", {"--backend", "nope"}, "no backend \"nope\"; known are fake");
+    }
+
+    void usage() {
+        QFETCH(QStringList, more);
+        QFETCH(QByteArray, says);
+        const Run run = profile(more);
+        QCOMPARE(run.code, 2);
+        QVERIFY2(run.error.contains(says), run.error.constData());
+    }
+
+    void backendsAreListed() {
+        QProcessEnvironment environment = environment_;
+        environment.insert("GATHERSCOPE_RANK", GATHERSCOPE_RANK_FAULTS);
+        QProcess process;
+        process.setProcessEnvironment(environment);
+        process.start(GATHERSCOPE_CLI, {"list", "backends"});
+        QVERIFY(process.waitForFinished(10'000));
+        const QByteArray out = process.readAllStandardOutput();
+        QVERIFY(out.contains("fake device"));
+        QVERIFY(out.contains("not here: no device answers"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestProfile)
+#include "tst_profile.moc"

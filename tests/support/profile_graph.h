@@ -1,0 +1,64 @@
+// A small program of gathers, matrix products, a fused chain and a reduce-scatter, as a graph file's text.
+#pragma once
+
+#include <fmt/format.h>
+#include <string>
+
+namespace gs::test {
+
+struct ProfileGraph {
+    int layers = 2;
+    int group = 8; ///< ranks of its only process group
+    int rows = 64; ///< of what the last layer multiplies
+    bool scatter = true;
+    std::string operation = "aten.mm.default";
+};
+
+inline std::string profileGraphText(const ProfileGraph& graph = {}) {
+    std::string nodes;
+    const auto tensor = [](int rows) {
+        return fmt::format(R"({{"dtype":"float32","shape":[{},64],"stride":[64,1],"device":"cpu"}})", rows);
+    };
+    const auto node = [&](const std::string& name, const std::string& op, const std::string& target,
+                          const std::string& args, const std::string& value) {
+        nodes += fmt::format(R"({}{{"name":"{}","op":"{}","target":"{}","args":{},"kwargs":{{}},"val":{}}})",
+                             nodes.empty() ? "" : ",\n", name, op, target, args, value);
+    };
+    const auto call = [&](const std::string& name, const std::string& target, const std::string& args,
+                          int rows) { node(name, "call_function", target, args, tensor(rows)); };
+    node("x", "placeholder", "x", "[]", tensor(graph.rows));
+    for (int i = 0; i < graph.layers; ++i)
+        node(fmt::format("p{}", i), "placeholder", fmt::format("p{}", i), "[]", tensor(64 / graph.group));
+    std::string at = "x";
+    for (int i = 0; i < graph.layers; ++i) {
+        call(fmt::format("ag{}", i), "_c10d_functional.all_gather_into_tensor.default",
+             fmt::format(R"([{{"n":"p{}"}},{},"0"])", i, graph.group), 64);
+        call(fmt::format("w{}", i), "_c10d_functional.wait_tensor.default",
+             fmt::format(R"([{{"n":"ag{}"}}])", i), 64);
+        call(fmt::format("mm{}", i), graph.operation, fmt::format(R"([{{"n":"{}"}},{{"n":"w{}"}}])", at, i),
+             graph.rows);
+        call(fmt::format("relu{}", i), "aten.relu.default", fmt::format(R"([{{"n":"mm{}"}}])", i),
+             graph.rows);
+        call(fmt::format("neg{}", i), "aten.neg.default", fmt::format(R"([{{"n":"relu{}"}}])", i),
+             graph.rows);
+        at = fmt::format("neg{}", i);
+    }
+    if (graph.scatter) {
+        call("rs", "_c10d_functional.reduce_scatter_tensor.default",
+             fmt::format(R"([{{"n":"{}"}},"sum",{},"0"])", at, graph.group), graph.rows / graph.group);
+        call("wrs", "_c10d_functional.wait_tensor.default", R"([{"n":"rs"}])", graph.rows / graph.group);
+        at = "wrs";
+    }
+    node("output", "output", "output", fmt::format(R"([[{{"n":"{}"}}]])", at), "null");
+    std::string ranks = "0";
+    for (int r = 1; r < graph.group; ++r)
+        ranks += fmt::format(",{}", r);
+    return fmt::format(
+        R"({{"format":"gatherscope.graph","version":1,"name":"profiled","source":{{}},"groups":{{"0":{{"ranks":[{}],"desc":"fsdp"}}}},"nodes":[
+{}
+]}}
+)",
+        ranks, nodes);
+}
+
+} // namespace gs::test
