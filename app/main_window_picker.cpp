@@ -1,4 +1,5 @@
 // Opening inputs that hold several graphs: the look into them, and the list to pick from.
+#include "analysis/bundle_request.h"
 #include "app/banner.h"
 #include "app/file_kind.h"
 #include "app/header_bar.h"
@@ -52,6 +53,15 @@ void MainWindow::open(AnalysisRequest request) {
     want_samples_ = false;
     lister_.cancel();
     forgetListing();
+    // A bundle brings its own settings. One that cannot be read fails where every other file does.
+    if (isBundle(request.graph_file)) {
+        Diagnostics ignored;
+        if (Result<AnalysisRequest> stated = bundleRequest(request.graph_file, ignored)) {
+            if (!request.cost_files.empty())
+                stated->cost_files = request.cost_files;
+            request = std::move(stated).value();
+        }
+    }
     const QString path = toQString(request.graph_file);
     if (isPicked(request) || !mayHoldSeveralGraphs(path)) {
         to_open_.reset();

@@ -2,6 +2,7 @@
 // variants gather by gather.
 #include "analysis/search.h"
 #include "app/cli/commands.h"
+#include "app/cli/compare_bundles.h"
 #include "app/cli/compare_ranks.h"
 #include "app/cli/compare_text.h"
 #include "app/cli/exit_codes.h"
@@ -349,9 +350,19 @@ int runCompare(const QStringList& arguments) {
         {"diff", "Two variants gather by gather: --diff A B, each NAME or NAME:KEY=VALUE,….", "A B"},
     });
     parser.addPositionalArgument(
-        "FILE", "Graph file; several, or a log of several ranks: a comparison of ranks.", "FILE…");
+        "FILE",
+        "Graph file; several, or a log of several ranks: a comparison of ranks; two bundles: what differs.",
+        "FILE…");
     if (const int code = parseArguments(parser, withJoinedDiff(arguments), 1); code >= 0)
         return code;
+    if (namesTwoBundles(parser.positionalArguments())) {
+        const Result<CommonOptions> common = readCommonOptions(parser);
+        if (!common) {
+            printError(common.error());
+            return exitCodeFor(common.error());
+        }
+        return compareBundleFiles(parser.positionalArguments(), common.value());
+    }
     const bool of_schedulers = parser.isSet("schedulers") || parser.isSet("search") || parser.isSet("diff");
     if (parser.isSet("ranks") || (!of_schedulers && !parser.isSet("rank") && !parser.isSet("graph") &&
                                   namesSeveralRanks(parser.positionalArguments()))) {

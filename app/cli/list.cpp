@@ -63,8 +63,12 @@ void listChecks() {
 }
 
 void listExports() {
-    for (const Exporter& exporter : exporters())
-        fmt::print("{:18} {} (.{})\n", exporter.name, exporter.title, exporter.extension);
+    for (const Exporter& exporter : exporters()) {
+        std::string targets;
+        for (const std::string& target : exporter.targets ? exporter.targets() : std::vector<std::string>())
+            targets += (targets.empty() ? ", for " : " ") + target;
+        fmt::print("{:18} {} (.{}){}\n", exporter.name, exporter.title, exporter.extension, targets);
+    }
 }
 
 /// Asks gatherscope-rank, which alone has device code.

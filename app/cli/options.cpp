@@ -1,5 +1,6 @@
 #include "app/cli/options.h"
 
+#include "analysis/bundle_request.h"
 #include "app/cli/exit_codes.h"
 #include "export/file_writer.h"
 
@@ -73,6 +74,18 @@ Status readCostOptions(const QCommandLineParser& parser, AnalysisRequest& reques
 Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
     CommonOptions options;
     AnalysisRequest& request = options.request;
+    // A bundle brings its own settings; the options change them.
+    const QStringList files = parser.positionalArguments();
+    if (files.size() == 1 && isBundle(files.first().toStdString())) {
+        Diagnostics diagnostics;
+        Result<AnalysisRequest> stated = bundleRequest(files.first().toStdString(), diagnostics);
+        if (!stated)
+            return stated.error();
+        printDiagnostics(diagnostics, Severity::Warning);
+        request = std::move(stated).value();
+    }
+    if (parser.isSet("costs"))
+        request.cost_files.clear();
     for (const QString& file : parser.values("costs"))
         request.cost_files.push_back(file.toStdString());
     if (parser.isSet("device")) {

@@ -39,6 +39,7 @@ struct Priced {
     CostTablePtr after;
     CostChain chain; ///< for what is merged later
     Diagnostics diagnostics;
+    Diagnostics of_sources; ///< those of the sources alone
 };
 
 struct Scheduled {
@@ -186,6 +187,7 @@ private:
             return item.error();
         number_ = item.value()->number;
         out_->source = item.value()->value.source;
+        out_->input_diagnostics = item.value()->value.diagnostics;
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }
@@ -286,6 +288,7 @@ private:
             chain->overrides = request_.cost_overrides;
             for (const CostModelPtr& model : chain->models)
                 model->check(*out_->after.graph, made.diagnostics);
+            made.of_sources = made.diagnostics;
             for (const auto& [setting, times] :
                  {std::pair(Setting::InFlightNs, &chain->in_flight),
                   std::pair(Setting::InFlightElapsedNs, &chain->in_flight_elapsed)})
@@ -305,6 +308,7 @@ private:
         out_->after.costs = item.value()->value.after;
         chain_ = item.value()->value.chain;
         takeMeasuredContention();
+        out_->cost_diagnostics = item.value()->value.of_sources;
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }

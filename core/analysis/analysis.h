@@ -60,6 +60,8 @@ struct Analysis {
     int64_t lower_bound_ns = 0;        ///< of `after`
     int64_t lower_bound_before_ns = 0; ///< of `before`: buckets change the bound
     Diagnostics diagnostics;
+    Diagnostics input_diagnostics; ///< of those: what reading the graph said
+    Diagnostics cost_diagnostics;  ///< … and what reading and matching the cost files said
     std::vector<StageTime> times;
 
     /// Decision of a gather of after.graph by its launch; null if it has none.

@@ -222,8 +222,9 @@ std::string writeAnalysisJson(const Analysis& analysis) {
 }
 
 Exporter analysisExporter() {
-    return {"analysis", "Analysis JSON", "json",
-            [](const Analysis& analysis) { return Result<std::string>(writeAnalysisJson(analysis)); }};
+    return {"analysis", "Analysis JSON", "json", [](const Analysis& analysis, const ExportOptions&) {
+                return Result<std::string>(writeAnalysisJson(analysis));
+            }};
 }
 
 } // namespace gs

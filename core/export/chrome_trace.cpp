@@ -131,7 +131,7 @@ private:
     std::string events_;
 };
 
-Result<std::string> writeTrace(const Analysis& analysis) {
+Result<std::string> writeTrace(const Analysis& analysis, const ExportOptions&) {
     TraceWriter writer;
     writer.program(analysis.before, 1, "before: program order");
     writer.program(analysis.after, 2, "after: " + analysis.after.schedule->scheduler);

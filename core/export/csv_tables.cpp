@@ -28,7 +28,7 @@ int64_t exposedBefore(const Analysis& analysis, std::string_view launch) {
     return analysis.before.timeline->transfers[static_cast<size_t>(index)].exposed_ns;
 }
 
-Result<std::string> writeGathers(const Analysis& analysis) {
+Result<std::string> writeGathers(const Analysis& analysis, const ExportOptions&) {
     const Graph& graph = *analysis.after.graph;
     CsvTable table({"launch",          "parameters",   "group",      "group_size",
                     "input_bytes",     "output_bytes", "dtype",      "phase",
@@ -68,7 +68,7 @@ Result<std::string> writeGathers(const Analysis& analysis) {
     return table.str();
 }
 
-Result<std::string> writeCosts(const Analysis& analysis) {
+Result<std::string> writeCosts(const Analysis& analysis, const ExportOptions&) {
     CsvTable table({"kind", "label", "per_call_ns", "calls", "total_ns", "provenance", "source", "note",
                     "analytical_ns", "samples", "spread_ns", "rank_skew_ns", "first_node", "key"});
     for (const CostEntry& entry : analysis.after.costs->entries()) {
@@ -109,7 +109,7 @@ void transferRows(CsvTable& table, const Program& program, std::string_view whic
     }
 }
 
-Result<std::string> writeTransfers(const Analysis& analysis) {
+Result<std::string> writeTransfers(const Analysis& analysis, const ExportOptions&) {
     CsvTable table({"schedule", "launch", "kind", "group", "first_wait", "input_bytes", "output_bytes",
                     "launched_ns", "start_ns", "end_ns", "duration_ns", "alone_ns", "queued_ns", "exposed_ns",
                     "in_flight_input"});

@@ -72,7 +72,7 @@ void addCostRows(const Analysis& analysis, std::string& text) {
     }
 }
 
-Result<std::string> writeLog(const Analysis& analysis) {
+Result<std::string> writeLog(const Analysis& analysis, const ExportOptions&) {
     std::string text;
     addPlacements(analysis, text);
     for (const std::string& line : analysis.after.schedule->log_info)

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/version.h"
 #include "export/exporters.h"
+#include "export/warnings.h"
 #include "graph/graph_builder.h"
 
 #include <fmt/format.h>
@@ -50,7 +51,7 @@ Json settingsJson(const Settings& settings) {
     return out;
 }
 
-Result<std::string> writeSchedule(const Analysis& analysis) {
+Result<std::string> writeSchedule(const Analysis& analysis, const ExportOptions&) {
     const Graph& graph = *analysis.after.graph;
     const Schedule& schedule = *analysis.after.schedule;
     if (const auto broken = findBrokenEdge(graph, schedule.order))
@@ -87,7 +88,8 @@ Result<std::string> writeSchedule(const Analysis& analysis) {
 } // namespace
 
 Exporter scheduleExporter() {
-    return {"schedule", "Schedule for the bridge (JSON)", "json", writeSchedule};
+    return {"schedule", "Schedule for the bridge (JSON)", "json", writeSchedule,
+            [](const Analysis& analysis, const ExportOptions&) { return scheduleWarnings(analysis); }};
 }
 
 } // namespace gs

@@ -376,6 +376,18 @@ void GraphBuilder::resolveGroups() {
     }
 }
 
+void GraphBuilder::collectOrderEdges() {
+    Items<OrderEdge> edges = findOrderEdges(graph_, mutations_);
+    if (!stated_order_.empty()) {
+        std::erase_if(edges, [&](const auto& edge) { return stated_order_.count(edge.first) > 0; });
+        for (const auto& [node, stated] : stated_order_) {
+            for (const OrderEdge& edge : stated)
+                edges.emplace_back(node, edge);
+        }
+    }
+    toCsr(graph_.nodes_.size(), edges, graph_.order_begin_, graph_.order_);
+}
+
 void GraphBuilder::reportUnresolved() {
     for (UnresolvedName& item : unresolved_) {
         const std::string name(text(item.name));
@@ -405,7 +417,7 @@ GraphPtr GraphBuilder::finish(Diagnostics* diagnostics) {
     toCsr(count, origins_, graph_.origin_begin_, graph_.origin_);
     classify();
     resolveGroups();
-    toCsr(count, findOrderEdges(graph_, mutations_), graph_.order_begin_, graph_.order_);
+    collectOrderEdges();
     graph_.structural_hash_ = gs::structuralHash(graph_);
     if (diagnostics)
         diagnostics->append(diagnostics_);

@@ -70,6 +70,9 @@ public:
     /// A mutation beyond the schema's (level scheduler states them by buffer).
     void addMutation(NodeId id, NodeId storage_of);
 
+    /// States all mutation and effect edges into a node, instead of those that the operators tell.
+    void setOrderEdges(NodeId id, std::vector<OrderEdge> edges) { stated_order_[id] = std::move(edges); }
+
     /// Index of a group by name, made if it is new.
     GroupId addGroup(std::string_view name, std::vector<int32_t> ranks, std::string_view description);
     /// States the size of a group whose ranks are not known.
@@ -101,6 +104,7 @@ private:
     void collectUsers();
     void classify();
     void resolveGroups();
+    void collectOrderEdges();
     void reportUnresolved();
 
     Graph graph_;
@@ -110,6 +114,7 @@ private:
     Items<NodeId> weak_inputs_;
     Items<StringId> origins_;
     Items<NodeId> mutations_;
+    std::unordered_map<NodeId, std::vector<OrderEdge>> stated_order_;
     std::unordered_map<StringId, TargetId> target_ids_;
     std::unordered_multimap<uint64_t, ValueId> value_ids_; ///< by hashValue()
     std::vector<UnresolvedName> unresolved_;

@@ -4,6 +4,7 @@
 #include "import/graph_list.h"
 #include "import/importer.h"
 #include "import/neighbours.h"
+#include "import/readers.h"
 
 #include <algorithm>
 #include <array>
@@ -141,6 +142,8 @@ Result<FolderContent> contentOf(const std::string& path, InputText& input, Diagn
     content.candidates = findCandidates(input);
     if (content.candidates.empty())
         return notAGraph(input);
+    if (content.candidates.front().reader->name == bundleReader().name)
+        return content; // what lies beside it has nothing to do with it
     content.companions = companionsInLog(input);
     std::vector<Companion> beside = companionsBeside(path);
     content.companions.insert(content.companions.end(), beside.begin(), beside.end());

@@ -53,6 +53,7 @@ public:
         readFacts(object);
         readTags(object);
         readMeta(object);
+        readEdges(object);
         if (builder_.info().level == GraphLevel::Scheduler)
             readSchedulerFields(object);
     }
@@ -293,6 +294,29 @@ private:
         return element.get(text) == simdjson::SUCCESS ? std::string(text) : simdjson::to_string(element);
     }
 
+    /// Advisory edges, the nodes it was made from, and order edges where the operators do not tell them.
+    void readEdges(const dom::object& object) {
+        forEachText(object, "weak_inputs", [&](std::string_view text) {
+            if (const NodeId weak = builder_.findNode(text); weak != kNoNode && weak != id_)
+                builder_.addWeakInput(id_, weak);
+        });
+        forEachText(object, "origins",
+                    [&](std::string_view text) { builder_.addOrigin(id_, builder_.intern(text)); });
+        dom::array order;
+        if (object["order"].get(order) != simdjson::SUCCESS)
+            return;
+        std::vector<OrderEdge> edges;
+        for (const dom::element item : order) {
+            std::string_view name, kind;
+            if (item.at(0).get(name) != simdjson::SUCCESS || item.at(1).get(kind) != simdjson::SUCCESS)
+                continue;
+            const NodeId before = builder_.findNode(name);
+            if (before != kNoNode && before < id_)
+                edges.push_back({before, kind == "effect" ? EdgeKind::Effect : EdgeKind::Mutation});
+        }
+        builder_.setOrderEdges(id_, std::move(edges));
+    }
+
     /// Inductor's scheduler nodes: inputs are stated, buffers name what is mutated.
     void readSchedulerFields(const dom::object& object) {
         dom::array names;
@@ -308,12 +332,6 @@ private:
             }
             builder_.setInputs(id_, std::move(inputs));
         }
-        forEachText(object, "weak_inputs", [&](std::string_view text) {
-            if (const NodeId weak = builder_.findNode(text); weak != kNoNode && weak != id_)
-                builder_.addWeakInput(id_, weak);
-        });
-        forEachText(object, "origins",
-                    [&](std::string_view text) { builder_.addOrigin(id_, builder_.intern(text)); });
         dom::object meta;
         if (object["meta"].get(meta) != simdjson::SUCCESS)
             return;

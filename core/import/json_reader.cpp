@@ -1,4 +1,5 @@
 // Reader of our own complete form, `gatherscope.graph` version 1 (corpus FORMAT.md; formats.md).
+#include "import/json_graph.h"
 #include "import/json_nodes.h"
 #include "import/json_scan.h"
 #include "import/readers.h"
@@ -35,6 +36,8 @@ void readHeader(const dom::object& root, GraphBuilder& builder, const std::strin
         info.model = stringOr(source, "model");
         info.world_size = static_cast<int32_t>(intOr(source, "world_size", 0));
         info.rank = static_cast<int32_t>(intOr(source, "rank", 0));
+        bool has_shapes = true;
+        info.has_shapes = source["has_shapes"].get(has_shapes) != simdjson::SUCCESS || has_shapes;
     }
     dom::object groups;
     if (root["groups"].get(groups) != simdjson::SUCCESS)
@@ -52,7 +55,10 @@ void readHeader(const dom::object& root, GraphBuilder& builder, const std::strin
                     ranks.push_back(static_cast<int32_t>(rank));
             }
         }
-        builder.addGroup(field.key, std::move(ranks), stringOr(group, "desc"));
+        const bool sized = ranks.empty();
+        const GroupId id = builder.addGroup(field.key, std::move(ranks), stringOr(group, "desc"));
+        if (const int64_t size = intOr(group, "size", 0); sized && size > 0 && size <= INT32_MAX)
+            builder.setGroupSize(id, static_cast<int32_t>(size));
     }
 }
 
@@ -63,7 +69,11 @@ GraphPtr convertAll(const dom::object& root, const dom::array& nodes, const std:
     JsonNodeReader reader(builder, file);
     size_t index = 0;
     for (const dom::element node : nodes) {
-        reader.read(node, spans && index < spans->size() ? (*spans)[index].line : 0);
+        dom::object object;
+        const int64_t stated = node.get(object) == simdjson::SUCCESS ? intOr(object, "line", 0) : 0;
+        reader.read(node, spans && index < spans->size()
+                              ? (*spans)[index].line
+                              : static_cast<uint32_t>(std::max<int64_t>(stated, 0)));
         ++index;
     }
     return builder.finish(&diagnostics);
@@ -166,6 +176,17 @@ std::vector<GraphEntry> listJson(const InputText& input) {
     if (first == std::string_view::npos || text[first] != '{' ||
         text.substr(0, 4096).find("\"gatherscope.graph\"") == std::string_view::npos)
         return {};
+    return {jsonGraphEntry(text)};
+}
+
+} // namespace
+
+GraphPtr graphOfJson(const dom::object& root, const dom::array& nodes, const std::string& file,
+                     Diagnostics& diagnostics) {
+    return convertAll(root, nodes, file, nullptr, diagnostics);
+}
+
+GraphEntry jsonGraphEntry(std::string_view text) {
     GraphEntry entry;
     entry.name = "graph";
     entry.length = text.size();
@@ -181,10 +202,8 @@ std::vector<GraphEntry> listJson(const InputText& input) {
     // Tags are optional, and other namespaces have collectives, too.
     entry.collectives = std::max(countOf(text, "\"collective\""), targets("") - targets("wait_tensor"));
     entry.sureness = 100;
-    return {entry};
+    return entry;
 }
-
-} // namespace
 
 GraphReader gatherscopeJsonReader() {
     return {"gatherscope-json", "Gatherscope graph JSON", listJson, readJson};

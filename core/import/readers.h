@@ -6,6 +6,7 @@
 namespace gs {
 
 GraphReader gatherscopeJsonReader(); ///< our own complete form (json_reader.cpp)
+GraphReader bundleReader();          ///< gatherscope.bundle (bundle_reader.cpp)
 GraphReader fxCodeReader();          ///< print_readable, TORCH_LOGS and TORCH_TRACE (fx_code.cpp)
 GraphReader fxGraphReader();         ///< print(graph) (fx_graph.cpp)
 GraphReader fxTableReader();         ///< print_tabular (fx_table.cpp)

@@ -4,9 +4,9 @@
 namespace gs {
 
 const std::vector<GraphReader>& graphReaders() {
-    static const std::vector<GraphReader> kReaders = {gatherscopeJsonReader(), fxCodeReader(),
-                                                      fxGraphReader(),         fxTableReader(),
-                                                      inductorIrReader(),      inductorCodeReader()};
+    static const std::vector<GraphReader> kReaders = {
+        bundleReader(),  gatherscopeJsonReader(), fxCodeReader(),      fxGraphReader(),
+        fxTableReader(), inductorIrReader(),      inductorCodeReader()};
     return kReaders;
 }
 

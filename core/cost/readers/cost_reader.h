@@ -22,6 +22,7 @@ struct CostReader {
 /// In order of the list; the surest reads, the first of equals.
 std::span<const CostReader> costReaders();
 
+CostReader bundleCostReader();
 CostReader gatherscopeCostReader();
 CostReader kinetoReader();
 CostReader nsysReader();

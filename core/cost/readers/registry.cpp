@@ -2,6 +2,7 @@
 #include "cost/cost_file.h"
 #include "cost/readers/byte_source.h"
 #include "cost/readers/cost_reader.h"
+#include "import/bundle_json.h"
 #include "import/fx_scan.h"
 #include "import/json_scan.h"
 #include "import/neighbours.h"
@@ -87,9 +88,9 @@ Error notCosts(const std::string& path, const std::string& head) {
 } // namespace
 
 std::span<const CostReader> costReaders() {
-    static const std::array<CostReader, 7> kReaders = {
-        gatherscopeCostReader(), kinetoReader(),      nsysReader(),           logCostReader(),
-        inductorRuntimeReader(), inductorCsvReader(), collectiveTableReader()};
+    static const std::array<CostReader, 8> kReaders = {
+        bundleCostReader(), gatherscopeCostReader(), kinetoReader(),      nsysReader(),
+        logCostReader(),    inductorRuntimeReader(), inductorCsvReader(), collectiveTableReader()};
     return kReaders;
 }
 
@@ -114,6 +115,8 @@ Result<std::string> fileHead(const std::string& path) {
 }
 
 bool looksLikeCosts(std::string_view head) {
+    if (looksLikeBundle(head)) // it has both, and opens as a graph
+        return false;
     const CostReader* reader = surest(head);
     const int sure = reader ? reader->sniff(head) : 0;
     // Logs may hold graphs and costs; they are opened as graphs.

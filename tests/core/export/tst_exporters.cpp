@@ -220,7 +220,7 @@ void TestExporters::registryIsSound() {
     std::set<std::string_view> names;
     for (const Exporter& exporter : exporters()) {
         QVERIFY(names.insert(exporter.name).second);
-        QVERIFY(!exporter.title.empty() && !exporter.extension.empty() && exporter.write);
+        QVERIFY(!exporter.title.empty() && !exporter.extension.empty() && exporter.make);
         QVERIFY(findExporter(exporter.name));
     }
     QVERIFY(!findExporter("nothing"));

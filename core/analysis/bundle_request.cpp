@@ -1,0 +1,73 @@
+#include "analysis/bundle_request.h"
+
+#include "cost/cost_file.h"
+#include "import/bundle_json.h"
+#include "import/json_nodes.h"
+
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace dom = simdjson::dom;
+
+bool isBundle(const std::string& path) {
+    const Result<std::string> head = fileHead(path);
+    return head.ok() && looksLikeBundle(head.value());
+}
+
+Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diagnostics) {
+    Result<InputText> input = readInput(path, diagnostics);
+    if (!input)
+        return input.error();
+    dom::parser parser;
+    dom::object root, stated, settings, overrides;
+    dom::array items;
+    if (parser.parse(input->text).get(root) != simdjson::SUCCESS ||
+        root["request"].get(stated) != simdjson::SUCCESS)
+        return Error{"bad-bundle",
+                     fmt::format("{}: the bundle has no readable request", path),
+                     {path, 1, 0},
+                     "export it again"};
+    const auto report = [&](std::string message) {
+        diagnostics.add({Severity::Warning,
+                         "bundle-setting",
+                         {path, 0, 0},
+                         {},
+                         std::move(message),
+                         "the bundle is of another version of this program"});
+    };
+    AnalysisRequest request;
+    request.graph_file = path;
+    if (stated["settings"].get(settings) == simdjson::SUCCESS) {
+        for (const auto field : settings) {
+            std::string_view value;
+            if (field.value.get(value) != simdjson::SUCCESS)
+                continue;
+            if (const Status status = request.settings.set(field.key, value); !status)
+                report(fmt::format("a setting of the bundle is left out: {}", status.error().message));
+        }
+    }
+    if (stated["edits"].get(items) == simdjson::SUCCESS) {
+        for (const dom::element item : items) {
+            std::string_view text;
+            const Result<Edit> edit =
+                parseEdit(item.get(text) == simdjson::SUCCESS ? text : std::string_view());
+            if (edit)
+                request.edits.push_back(edit.value());
+            else
+                report(fmt::format("a change by hand is left out: {}", edit.error().message));
+        }
+    }
+    if (stated["cost_overrides"].get(overrides) == simdjson::SUCCESS) {
+        for (const auto field : overrides) {
+            int64_t ns = 0;
+            if (field.value.get(ns) == simdjson::SUCCESS)
+                request.cost_overrides[std::string(field.key)] = ns;
+        }
+    }
+    if (stated["cost_files"].get(items) == simdjson::SUCCESS && items.size() > 0)
+        request.cost_files.push_back(path);
+    return request;
+}
+
+} // namespace gs

@@ -1,0 +1,16 @@
+// Opening a bundle: the request that its analysis was made from.
+#pragma once
+
+#include "analysis/analysis.h"
+
+namespace gs {
+
+/// By the first bytes of the file, decompressed.
+bool isBundle(const std::string& path);
+
+/// The request behind a bundle: its settings, edits and costs edited by hand. The bundle stands for the graph
+/// file and, if costs came from files, for those. Errors: those of readInput, "bad-bundle". What this program
+/// does not know or take (a setting of another version) is a diagnostic, "bundle-setting".
+Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diagnostics);
+
+} // namespace gs

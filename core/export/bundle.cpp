@@ -1,0 +1,151 @@
+#include "export/bundle.h"
+
+#include "base/hash.h"
+#include "base/version.h"
+#include "cost/cost_sources.h"
+#include "export/analysis_json.h"
+#include "export/exporters.h"
+#include "export/graph_json.h"
+#include "export/warnings.h"
+#include "import/bundle_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gs {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json requestJson(const Analysis& analysis) {
+    const AnalysisRequest& request = analysis.request;
+    Json settings = Json::object();
+    for (const SettingSpec& spec : settingSpecs())
+        settings[std::string(spec.name)] = request.settings.text(spec.key);
+    Json overrides = Json::object();
+    for (const auto& [key, ns] : request.cost_overrides)
+        overrides[key] = ns;
+    return {{"graph_file", analysis.source.graph->info().source_file},
+            {"settings", std::move(settings)},
+            {"edits", editTexts(request.edits)},
+            {"cost_overrides", std::move(overrides)},
+            {"cost_files", request.cost_files}};
+}
+
+std::string orderHash(const Program& program) {
+    Hash64 hash;
+    for (const NodeId id : program.schedule->order)
+        hash.text(program.graph->name(id));
+    return hexDigits(hash.value());
+}
+
+std::string costLines(const Graph& graph, const CostTable& costs) {
+    std::string out;
+    for (const CostEntry& entry : costs.entries()) {
+        Json item = {{"key", entry.key},
+                     {"kind", entry.kind},
+                     {"label", entry.label},
+                     {"ns", entry.provenance == Provenance::Missing ? Json(nullptr) : Json(entry.ns)},
+                     {"provenance", provenanceName(entry.provenance)},
+                     {"source", entry.source},
+                     {"note", entry.note}};
+        for (const auto& [name, value] :
+             {std::pair("analytical_ns", entry.analytical_ns), std::pair("spread_ns", entry.spread_ns),
+              std::pair("rank_skew_ns", entry.rank_skew_ns)}) {
+            if (value >= 0)
+                item[name] = value;
+        }
+        if (entry.samples > 0)
+            item["samples"] = entry.samples;
+        Json nodes = Json::array();
+        for (const NodeId id : entry.nodes)
+            nodes.push_back(graph.name(id));
+        item["nodes"] = std::move(nodes);
+        out += (out.empty() ? "\n" : ",\n") + dump(item);
+    }
+    return "[" + out + "]";
+}
+
+/// The tables before comm_scale multiplied the transfers: opening the bundle multiplies them again.
+std::string costsJson(const Analysis& analysis) {
+    CostTablePtr before = analysis.before.costs, after = analysis.after.costs;
+    if (analysis.request.settings.number(Setting::CommScale) != 1) {
+        Diagnostics ignored;
+        Result<CostChain> chain =
+            makeCostChain(analysis.request.cost_files, analysis.request.settings, ignored);
+        if (chain) {
+            chain->comm_scale = 1;
+            chain->overrides = analysis.request.cost_overrides;
+            before = after = priceGraph(*analysis.after.graph, *analysis.after.collectives, chain.value());
+            if (analysis.before.graph != analysis.after.graph)
+                before = priceGraph(*analysis.before.graph, *analysis.before.collectives, chain.value());
+        }
+    }
+    std::string out = "{\"after\":" + costLines(*analysis.after.graph, *after);
+    if (before != after)
+        out += ",\n\"before\":" + costLines(*analysis.before.graph, *before);
+    return out + "}";
+}
+
+std::string diagnosticLines(const Diagnostics& diagnostics) {
+    std::string out;
+    for (const Diagnostic& item : diagnostics.all())
+        out += (out.empty() ? "\n" : ",\n") +
+               dump({{"severity", severityName(item.severity)},
+                     {"code", item.code},
+                     {"where",
+                      {{"file", item.where.file}, {"line", item.where.line}, {"column", item.where.column}}},
+                     {"node", item.node},
+                     {"message", item.message},
+                     {"hint", item.hint}});
+    return "[" + out + "]";
+}
+
+std::vector<std::string> leftOut(const Analysis& analysis, const ExportOptions&) {
+    std::vector<std::string> out;
+    if (const size_t files = analysis.request.rank_files.size(); files > 0)
+        out.push_back(fmt::format("the comparison with {} file{} of other ranks is not in the bundle", files,
+                                  files == 1 ? "" : "s"));
+    return out;
+}
+
+} // namespace
+
+std::string writeBundle(const Analysis& analysis) {
+    const Json versions = {{"gatherscope", programVersion()},
+                           {"producer", analysis.source.graph->info().producer}};
+    const Json hashes = {{"source", hexDigits(analysis.source.graph->structuralHash())},
+                         {"before", hexDigits(analysis.before.graph->structuralHash())},
+                         {"after", hexDigits(analysis.after.graph->structuralHash())},
+                         {"order", orderHash(analysis.after)}};
+    std::string out = fmt::format("{{\"format\":\"gatherscope.bundle\",\"version\":{},\n", kBundleVersion);
+    const auto member = [&](std::string_view key, std::string value) {
+        while (value.ends_with('\n'))
+            value.pop_back();
+        out += fmt::format("\"{}\":{}{}\n", key, value, key == "analysis" ? "" : ",");
+    };
+    member("versions", dump(versions));
+    member("hashes", dump(hashes));
+    member("request", dump(requestJson(analysis)));
+    member("input_diagnostics", diagnosticLines(analysis.input_diagnostics));
+    member("cost_diagnostics", diagnosticLines(analysis.cost_diagnostics));
+    member("costs", costsJson(analysis));
+    member("graph", writeGraphJson(*analysis.source.graph, true));
+    member("analysis", writeAnalysisJson(analysis));
+    return out + "}\n";
+}
+
+Exporter bundleExporter() {
+    return {"bundle", "Bundle: graph, costs, settings and decisions (one JSON)", "bundle.json",
+            [](const Analysis& analysis, const ExportOptions&) {
+                return Result<std::string>(writeBundle(analysis));
+            },
+            leftOut};
+}
+
+} // namespace gs

@@ -1,0 +1,18 @@
+// A whole analysis in one file, `gatherscope.bundle` version 1: opens again as an input, and is compared in
+// CI.
+#pragma once
+
+#include "analysis/analysis.h"
+
+#include <string>
+
+namespace gs {
+
+/// {"format","version","versions","hashes":{"source","before","after","order"},"request":{"graph_file",
+/// "settings":{…as text…},"edits":[…],"cost_overrides":{key: ns},"cost_files":[…]},"input_diagnostics",
+/// "cost_diagnostics","costs":{"before":[entry],"after":[entry]},"graph":{gatherscope.graph, see
+/// graph_json.h},"analysis":{gatherscope.analysis}}. "before" is left out of the costs where both programs
+/// share a table. Opened again it gives the same analysis, byte for byte.
+std::string writeBundle(const Analysis& analysis);
+
+} // namespace gs
