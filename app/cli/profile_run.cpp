@@ -1,13 +1,10 @@
 #include "app/cli/profile_run.h"
 
 #include "app/cli/options.h"
+#include "app/worker/measure_plan.h"
 #include "base/units.h"
-#include "cost/analytical_model.h"
-#include "cost/device_presets.h"
-#include "profile/known_costs.h"
 
 #include <QEventLoop>
-#include <QFileInfo>
 #include <fmt/format.h>
 
 namespace gs {
@@ -34,27 +31,6 @@ Result<std::string> deviceOf(const WorkerRequest& worker) {
                  fmt::format("there is no backend \"{}\"; known are {}", worker.backend, names),
                  {},
                  "`gatherscope-cli list backends` shows them"};
-}
-
-std::vector<WorkItem> workOf(const Analysis& analysis, const WorkerRequest& worker) {
-    const DevicePreset* device = findDevicePreset(analysis.request.settings.text(Setting::Device));
-    WorkOptions options;
-    options.compute = worker.compute;
-    options.collectives = worker.collectives;
-    const CostModelPtr model = makeAnalyticalModel(*device);
-    return makeWorkList({{analysis.after.graph, analysis.after.collectives},
-                         {analysis.before.graph, analysis.before.collectives}},
-                        worker.ranks, *model, options);
-}
-
-/// Keys that have to be measured, those of nodes inside fused regions not counted.
-size_t countUnknown(const std::vector<WorkItem>& work, const KnownCosts& known) {
-    size_t count = 0;
-    for (const WorkItem& item : work) {
-        const bool asked = !item.latency_probe && (item.work != WorkKind::Compute || item.calls > 0);
-        count += asked && item.cannot.empty() && known.entries.count(item.key) == 0 ? 1 : 0;
-    }
-    return count;
 }
 
 class ProgressLines {
@@ -111,26 +87,6 @@ Result<Profile> measure(const ProfileRequest& request) {
     return result;
 }
 
-/// What of the work the store has.
-Result<KnownCosts> readKnown(const ProfileRequest& request, const std::string& device,
-                             const std::vector<WorkItem>& work) {
-    if (request.again || !QFileInfo::exists(QString::fromStdString(request.store)))
-        return KnownCosts{};
-    const auto store = ProfileStore::openReadOnly(request.store);
-    if (!store)
-        return store.error();
-    return findKnownCosts(
-        store.value(), {device, request.worker.backend, request.worker.ranks, request.worker.plan.iterations},
-        work);
-}
-
-Result<int64_t> storeProfile(const std::string& path, const Profile& profile) {
-    auto store = ProfileStore::open(path);
-    if (!store)
-        return store.error();
-    return store->add(profile);
-}
-
 Result<Profile> knownProfile(const ProfileRequest& request, int64_t id) {
     const auto store = ProfileStore::openReadOnly(request.store);
     if (!store)
@@ -139,23 +95,21 @@ Result<Profile> knownProfile(const ProfileRequest& request, int64_t id) {
 }
 
 /// Measures what is not known and stores the whole; nothing is stored if all is in one profile already.
-Result<Profile> makeProfile(ProfileRequest request, const std::string& device,
-                            const std::vector<WorkItem>& work) {
-    const Result<KnownCosts> known = readKnown(request, device, work);
-    if (!known)
-        return known.error();
-    const size_t unknown = countUnknown(work, known.value());
-    if (!known->entries.empty())
-        fmt::print(stderr, "{} keys are reused from the store, {} are measured\n", known->entries.size(),
-                   unknown);
-    for (const auto& [key, entry] : known->entries)
-        request.worker.reuse.push_back(key);
-    if (unknown == 0 && known->one_profile)
-        return knownProfile(request, known->newest_id);
+Result<Profile> makeProfile(ProfileRequest request, const Analysis& analysis, const std::string& device) {
+    const Result<MeasurePlan> plan =
+        planMeasuring(analysis, {request.worker, request.store, request.again}, device);
+    if (!plan)
+        return plan.error();
+    if (!plan->known.entries.empty())
+        fmt::print(stderr, "{} keys are reused from the store, {} are measured\n", plan->known.entries.size(),
+                   plan->unknown);
+    request.worker.reuse = plan->reuse();
+    if (plan->nothingToDo())
+        return knownProfile(request, plan->known.newest_id);
     Result<Profile> measured = measure(request);
     if (!measured)
         return measured;
-    Profile whole = withKnownCosts(std::move(measured).value(), known.value());
+    Profile whole = withKnownCosts(std::move(measured).value(), plan->known);
     const Result<int64_t> id = storeProfile(request.store, whole);
     if (!id)
         return id.error();
@@ -179,7 +133,7 @@ Result<ProfileOutcome> profileGraph(const ProfileRequest& request) {
     const Result<std::string> device = deviceOf(request.worker);
     if (!device)
         return device.error();
-    Result<Profile> profile = makeProfile(request, device.value(), workOf(*outcome.before, request.worker));
+    Result<Profile> profile = makeProfile(request, *outcome.before, device.value());
     if (!profile)
         return profile.error();
     outcome.profile = std::move(profile).value();
@@ -195,18 +149,6 @@ Result<ProfileOutcome> profileGraph(const ProfileRequest& request) {
         return after.error();
     outcome.after = after.value();
     return outcome;
-}
-
-size_t movedLaunches(const Analysis& before, const Analysis& after) {
-    size_t moved = 0;
-    for (const Decision& decision : after.after.schedule->decisions) {
-        if (decision.verdict == Verdict::NotCandidate)
-            continue;
-        const auto other = before.after.graph->find(after.after.graph->name(decision.launch));
-        const Decision* earlier = other ? before.decisionFor(*other) : nullptr;
-        moved += !earlier || earlier->target != decision.target ? 1 : 0;
-    }
-    return moved;
 }
 
 } // namespace gs
