@@ -22,6 +22,7 @@ namespace gs {
 
 class Banner;
 class CommandPalette;
+class ExportDialog;
 class GraphPicker;
 class HeaderBar;
 class HelpOverlay;
@@ -30,7 +31,6 @@ class MessagePage;
 class ProfileDialog;
 class ProfileJob;
 class SamplesPage;
-struct Exporter;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -68,6 +68,9 @@ public:
     void showEmpty();
     /// Opens the dialog that measures costs; null if nothing is open.
     ProfileDialog* showProfile();
+    /// Opens the Export dialog, with one item chosen (ExportItem::id) or the last one; null if nothing is
+    /// open.
+    ExportDialog* showExport(const QString& item);
     /// Opens the list of the graphs beside the open one, or closes it.
     void showPicker();
     /// The error page or the progress, as they look without a running job; for pictures.
@@ -136,9 +139,6 @@ private:
 
     // main_window_export.cpp
     void buildExportMenu(QMenu* menu);
-    void chooseExportFile(const Exporter& exporter);
-    void exportTo(const Exporter& exporter, const QString& file);
-    void choosePictureFile(QWidget* widget, const QString& title);
 
     // main_window_links.cpp
     void showEdits();

@@ -227,7 +227,7 @@ void MainWindow::updateActions() {
     for (const char* id : {"close", "copySummary", "nextGather", "previousGather", "filter"})
         action(QString::fromLatin1(id))->setEnabled(open);
     for (QAction* each : actions())
-        if (each->objectName().startsWith(QLatin1String("export-")))
+        if (each->objectName().startsWith(QLatin1String("export")))
             each->setEnabled(open);
     for (const char* id : {"set-scheduler", "set-contention", "set-slack", "set-bucket"})
         action(QString::fromLatin1(id))->setEnabled(open && !opening);
