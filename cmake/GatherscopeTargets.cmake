@@ -14,7 +14,8 @@ endif()
 
 add_library(gatherscope_flags INTERFACE)
 # gcc 12 misfires: -Wrestrict on std::string::insert (bug 105651), -Wmaybe-uninitialized on std::variant (bug 105562).
-target_compile_options(gatherscope_flags INTERFACE -Wall -Wextra -Wno-restrict -Wno-maybe-uninitialized)
+target_compile_options(gatherscope_flags INTERFACE -Wall -Wextra
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(GATHERSCOPE_WERROR)
     target_compile_options(gatherscope_flags INTERFACE -Werror)
 endif()

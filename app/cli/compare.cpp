@@ -5,6 +5,7 @@
 #include "app/cli/compare_bundles.h"
 #include "app/cli/compare_ranks.h"
 #include "app/cli/compare_text.h"
+#include "app/cli/compare_trace.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
 #include "app/cli/profiles.h"
@@ -345,6 +346,10 @@ int runCompare(const QStringList& arguments) {
         {"time-limit", "When the search ends with the best so far (60).", "SECONDS"},
         {"csv", "Write all rows as CSV to FILE, or to stdout for -.", "FILE"},
         {"ranks", "The files are of the ranks of one job: do they fit together? (default for several files)"},
+        {"trace",
+         "A trace of a run with the schedule applied (Kineto, nsys), held against the simulation; several: "
+         "ranks of one run.",
+         "FILE"},
         {"profiles", "Two profiles of --store FILE side by side, in place of a graph: --profiles A B.",
          "A B"},
         {"diff", "Two variants gather by gather: --diff A B, each NAME or NAME:KEY=VALUE,….", "A B"},
@@ -362,6 +367,15 @@ int runCompare(const QStringList& arguments) {
             return exitCodeFor(common.error());
         }
         return compareBundleFiles(parser.positionalArguments(), common.value());
+    }
+    if (parser.isSet("trace")) {
+        const Result<CommonOptions> common = readCommonOptions(parser);
+        if (!common) {
+            printError(common.error());
+            return exitCodeFor(common.error());
+        }
+        return compareTrace(parser.positionalArguments().first(), parser.values("trace"), parser.value("csv"),
+                            common.value());
     }
     const bool of_schedulers = parser.isSet("schedulers") || parser.isSet("search") || parser.isSet("diff");
     if (parser.isSet("ranks") || (!of_schedulers && !parser.isSet("rank") && !parser.isSet("graph") &&

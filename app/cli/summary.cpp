@@ -38,6 +38,18 @@ std::string costLine(const CostTable& costs) {
     return line + (any ? "\n" : " none\n");
 }
 
+/// What was measured, if a profile is used.
+std::string profileLines(const Diagnostics& diagnostics) {
+    std::string text;
+    for (const Diagnostic& item : diagnostics.all()) {
+        const bool contention = item.code == "measured-contention";
+        if (contention || item.code == "profile")
+            text += fmt::format("{:20} {}{}\n", contention ? "contention" : "profile", item.message,
+                                item.hint.empty() ? "" : fmt::format(" ({})", item.hint));
+    }
+    return text;
+}
+
 std::string beforeAfter(const char* name, int64_t before, int64_t after, std::string (*format)(int64_t)) {
     std::string line = fmt::format("{:20} {} → {}", name, format(before), format(after));
     if (before > 0)
@@ -58,6 +70,7 @@ std::string summaryText(const Analysis& analysis) {
             text += fmt::format("{:20} {}\n", report.pass, report.summary);
     }
     text += costLine(*analysis.after.costs);
+    text += profileLines(analysis.diagnostics);
     text += fmt::format("{:20} {} of {} gathers hidden, {} compute-limited, {} moved\n",
                         analysis.after.schedule->scheduler, summary.hidden, summary.gathers,
                         summary.compute_limited, summary.moved);

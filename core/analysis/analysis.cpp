@@ -307,8 +307,8 @@ private:
         out_->before.costs = item.value()->value.before;
         out_->after.costs = item.value()->value.after;
         chain_ = item.value()->value.chain;
-        takeMeasuredContention();
         out_->cost_diagnostics = item.value()->value.of_sources;
+        takeMeasuredContention();
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
     }

@@ -65,7 +65,16 @@ Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diag
                 request.cost_overrides[std::string(field.key)] = ns;
         }
     }
-    if (stated["cost_files"].get(items) == simdjson::SUCCESS && items.size() > 0)
+    if (stated["cost_pins"].get(overrides) == simdjson::SUCCESS) {
+        for (const auto field : overrides) {
+            std::string_view source;
+            if (field.value.get(source) == simdjson::SUCCESS)
+                request.cost_pins[std::string(field.key)] = source;
+        }
+    }
+    bool measured = false;
+    const bool files = stated["cost_files"].get(items) == simdjson::SUCCESS && items.size() > 0;
+    if (files || (stated["measured"].get(measured) == simdjson::SUCCESS && measured))
         request.cost_files.push_back(path);
     return request;
 }

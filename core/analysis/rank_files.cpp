@@ -90,18 +90,36 @@ void readArtifacts(const std::vector<Companion>& companions, bool several_ranks,
     }
 }
 
+/// Timeouts that NCCL's watchdog wrote into a file.
+std::vector<WatchdogTimeout> timeoutsOf(const std::string& path) {
+    Diagnostics ignored;
+    const Result<InputText> text = readInput(path, ignored);
+    return text ? watchdogTimeouts(text->text) : std::vector<WatchdogTimeout>();
+}
+
 const GraphReader& readerOf(const GraphList& list, size_t index) {
     const auto& readers = graphReaders();
     return *std::find_if(readers.begin(), readers.end(),
                          [&](const GraphReader& reader) { return reader.name == list.readers[index]; });
 }
 
-/// One file or folder: the programs of its ranks.
-Result<std::vector<RankProgram>> readFile(const std::string& path, Diagnostics& diagnostics,
-                                          const JobContext& job) {
+/// One file or folder: the programs of its ranks, none for a log of the watchdog only.
+Result<std::vector<RankProgram>> readFile(const std::string& path, std::vector<WatchdogTimeout>& timeouts,
+                                          Diagnostics& diagnostics, const JobContext& job) {
     const Result<GraphList> list = listGraphs(path, diagnostics, job);
+    if (!list && list.error().code == "not-a-graph") {
+        timeouts = timeoutsOf(path);
+        if (!timeouts.empty())
+            return std::vector<RankProgram>();
+    }
     if (!list)
         return list.error();
+    for (const Companion& item : list->companions) {
+        if (item.kind != Companion::Kind::Timeouts)
+            continue;
+        std::vector<WatchdogTimeout> found = timeoutsOf(item.file);
+        std::move(found.begin(), found.end(), std::back_inserter(timeouts));
+    }
     const std::vector<size_t> chosen = graphsThatRun(list->graphs);
     std::set<int32_t> stated;
     for (const size_t index : chosen)
@@ -137,6 +155,17 @@ Result<std::vector<RankProgram>> readFile(const std::string& path, Diagnostics& 
     for (RankProgram& program : out)
         readArtifacts(list->companions, out.size() > 1, program);
     return out;
+}
+
+/// Timeouts go to the rank that reports them; of ranks without a graph here, to the first rank.
+void placeTimeouts(std::vector<WatchdogTimeout> timeouts, std::vector<RankProgram>& programs) {
+    for (WatchdogTimeout& timeout : timeouts) {
+        const auto of = std::find_if(programs.begin(), programs.end(), [&](const RankProgram& program) {
+            return program.rank == timeout.rank;
+        });
+        if (!programs.empty())
+            (of == programs.end() ? programs.front() : *of).timeouts.push_back(std::move(timeout));
+    }
 }
 
 /// Graphs as they ran, where that is known for all of them.
@@ -215,13 +244,16 @@ std::vector<size_t> graphsThatRun(const std::vector<GraphEntry>& entries) {
 Result<std::vector<RankProgram>> readRanks(const std::vector<std::string>& files, Diagnostics& diagnostics,
                                            const JobContext& job) {
     std::vector<RankProgram> all;
+    std::vector<WatchdogTimeout> timeouts;
     std::set<int32_t> stated;
     for (const std::string& file : files) {
         if (job.cancelled())
             return Error{"cancelled", "reading the ranks was cancelled", {}, ""};
-        Result<std::vector<RankProgram>> read = readFile(file, diagnostics, job);
+        std::vector<WatchdogTimeout> hung;
+        Result<std::vector<RankProgram>> read = readFile(file, hung, diagnostics, job);
         if (!read)
             return read.error();
+        std::move(hung.begin(), hung.end(), std::back_inserter(timeouts));
         for (RankProgram& program : read.value()) {
             stated.insert(program.rank);
             all.push_back(std::move(program));
@@ -243,6 +275,7 @@ Result<std::vector<RankProgram>> readRanks(const std::vector<std::string>& files
         putInOrder(program);
     std::stable_sort(programs.begin(), programs.end(),
                      [](const RankProgram& a, const RankProgram& b) { return a.rank < b.rank; });
+    placeTimeouts(std::move(timeouts), programs);
     nameThem(programs);
     return programs;
 }

@@ -18,7 +18,8 @@ int32_t rankOfFileName(const std::string& path);
 
 /// The programs of all ranks in `files`, ordered by rank. The rank is what the file's name states, else what
 /// its text states. Files of one rank are its graphs in the order given; if all files state the same rank,
-/// each stands for a rank of its own. Files that cannot be read are an error.
+/// each stands for a rank of its own. Timeouts in logs of NCCL's watchdog are given to their ranks; such a
+/// log needs no graph. Files that cannot be read are an error.
 Result<std::vector<RankProgram>> readRanks(const std::vector<std::string>& files, Diagnostics& diagnostics,
                                            const JobContext& job);
 

@@ -3,11 +3,11 @@
 
 #include "base/ids.h"
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace gs {
@@ -33,11 +33,18 @@ public:
     size_t size() const { return base_size_ + views_.size(); }
 
 private:
+    StringId find(std::string_view text, uint64_t hash) const;
+    void grow();
+
     std::shared_ptr<const StringPool> base_;
     StringId base_size_ = 0;
     std::deque<std::string> chunks_; ///< large blocks; texts never move, so views stay valid
     std::vector<std::string_view> views_;
-    std::unordered_map<std::string_view, StringId> ids_;
+    std::vector<uint32_t> hashes_; ///< of views_: most texts that differ are told apart by it
+    /// Positions in views_ plus 1, where their hashes lead, else in the next free slot; 0 = free. Its size is
+    /// a power of two, at most half of it in use. Graphs of a million nodes are read at the speed of these
+    /// lookups.
+    std::vector<uint32_t> slots_;
 };
 
 } // namespace gs

@@ -92,14 +92,16 @@ Result<std::vector<CostModelPtr>> readAll(const std::vector<std::string>& paths,
 /// Models of one source; null pointers do not occur.
 using Sources = std::map<std::string_view, std::vector<CostModelPtr>>;
 
-void reportProfile(const Profile& profile, const Settings& settings, Diagnostics& diagnostics) {
-    diagnostics.add({Severity::Info,
-                     "profile",
-                     {settings.text(Setting::ProfileStore), 0, 0},
-                     {},
-                     fmt::format("measured costs are those of profile {}: {}, {} entries", profile.id,
-                                 profile.device, profile.entries.size()),
-                     ""});
+void reportProfile(const Profile& profile, const Settings& settings, const DevicePreset& preset,
+                   Diagnostics& diagnostics) {
+    diagnostics.add(
+        {Severity::Info,
+         "profile",
+         {settings.text(Setting::ProfileStore), 0, 0},
+         {},
+         fmt::format("measured costs are those of profile {}: {}, {} entries; the model's are for {}",
+                     profile.id, profile.device, profile.entries.size(), preset.name),
+         ""});
     if (profile.contention.empty())
         return;
     const MeasuredContention measured = medianContention(profile);
@@ -219,7 +221,7 @@ Result<CostChain> makeCostChain(const std::vector<std::string>& files, const Set
     Sources sources{{"analytical", {chain.analytical}}};
     if (chain.profile) {
         sources["measured"] = {makeProfileModel(chain.profile)};
-        reportProfile(*chain.profile, settings, diagnostics);
+        reportProfile(*chain.profile, settings, *device, diagnostics);
     }
     std::string names = settings.text(Setting::CostSources);
     if (names == "auto")

@@ -108,12 +108,33 @@ void compareExecution(RankComparison& comparison, int32_t a, int32_t b) {
          "collectives of different graphs then meet each other: make all ranks take the same branches");
 }
 
+/// Where a collective that hung lies in the graphs of its rank.
+void placeTimeouts(RankComparison& comparison, int32_t rank) {
+    const RankProgram& program = comparison.ranks[static_cast<size_t>(rank)].program;
+    for (const WatchdogTimeout& timeout : program.timeouts) {
+        uint32_t in = 0; // the first graph that has such a collective
+        WatchdogMatch match;
+        for (uint32_t i = 0; i < program.graphs.size() && match.launches.empty(); ++i) {
+            const Graph& graph = *program.graphs[i].graph;
+            match = matchTimeout(timeout, graph, CollectiveTable(graph));
+            in = match.launches.empty() ? in : i;
+        }
+        const NodeId one = match.launches.size() == 1 ? match.launches.front() : match.by_number;
+        push(comparison, Severity::Warning, "watchdog-timeout",
+             one == kNoNode ? RankSide{rank, -1, in, kNoNode, {}} : sideOfNode(comparison, rank, in, one), {},
+             timeoutText(timeout, *program.graphs[in].graph, match),
+             "one of its ranks did not issue it, or issued another one in its place");
+    }
+}
+
 } // namespace
 
 void compareArtifacts(RankComparison& comparison) {
     const int32_t base = comparison.classes.front().ranks.front();
     for (size_t r = 0; r < comparison.ranks.size(); ++r)
         compareWithGraph(comparison, static_cast<int32_t>(r));
+    for (size_t r = 0; r < comparison.ranks.size(); ++r)
+        placeTimeouts(comparison, static_cast<int32_t>(r));
     for (size_t r = 0; r < comparison.ranks.size(); ++r) {
         if (static_cast<int32_t>(r) == base)
             continue;

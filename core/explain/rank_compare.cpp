@@ -191,6 +191,12 @@ void sortDifferences(RankComparison& comparison) {
 
 } // namespace
 
+/// Timeouts are no difference: they happened to ranks that fit, too.
+static bool artifactsDiffer(const RankComparison& comparison) {
+    return std::any_of(comparison.differences.begin(), comparison.differences.end(),
+                       [](const RankDifference& item) { return item.code != "watchdog-timeout"; });
+}
+
 std::string verdictText(const RankComparison& comparison) {
     const std::string who =
         comparison.classes.size() == 1
@@ -221,7 +227,7 @@ std::string verdictText(const RankComparison& comparison) {
     }
     if (!comparison.cycles.empty())
         text += comparison.cycles.front().certain ? " The job hangs." : " The job can deadlock.";
-    else if (comparison.mode <= RankMode::Slot && comparison.hasFindings())
+    else if (comparison.mode <= RankMode::Slot && artifactsDiffer(comparison))
         text += " What the compilers wrote down differs all the same.";
     return text;
 }

@@ -5,6 +5,7 @@
 
 #include "base/diagnostics.h"
 #include "graph/collectives.h"
+#include "import/watchdog.h"
 
 #include <memory>
 #include <string>
@@ -34,6 +35,7 @@ struct RankProgram {
     std::vector<RankGraph> graphs;
     std::vector<RankArtifact> schedules;
     std::vector<std::string> execution_order; ///< compile ids as they ran (artifact graph_execution)
+    std::vector<WatchdogTimeout> timeouts;    ///< of collectives that this rank waited for in vain
 };
 
 /// How much a schedule may do (profiling.md; source: MagiCompiler's rank negotiation).

@@ -22,6 +22,14 @@ std::string dump(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// True if a file or a profile gave costs: opened again, the bundle stands for them.
+bool isMeasured(const CostTable& costs) {
+    return costs.count(Provenance::Measured) + costs.count(Provenance::Reused) +
+               costs.count(Provenance::Imported) + costs.count(Provenance::Interpolated) +
+               costs.count(Provenance::Extrapolated) >
+           0;
+}
+
 Json requestJson(const Analysis& analysis) {
     const AnalysisRequest& request = analysis.request;
     Json settings = Json::object();
@@ -34,7 +42,9 @@ Json requestJson(const Analysis& analysis) {
             {"settings", std::move(settings)},
             {"edits", editTexts(request.edits)},
             {"cost_overrides", std::move(overrides)},
-            {"cost_files", request.cost_files}};
+            {"cost_pins", request.cost_pins},
+            {"cost_files", request.cost_files},
+            {"measured", isMeasured(*analysis.before.costs) || isMeasured(*analysis.after.costs)}};
 }
 
 std::string orderHash(const Program& program) {
@@ -76,8 +86,8 @@ std::string costsJson(const Analysis& analysis) {
     CostTablePtr before = analysis.before.costs, after = analysis.after.costs;
     if (analysis.request.settings.number(Setting::CommScale) != 1) {
         Diagnostics ignored;
-        Result<CostChain> chain =
-            makeCostChain(analysis.request.cost_files, analysis.request.settings, ignored);
+        Result<CostChain> chain = makeCostChain(analysis.request.cost_files, analysis.request.settings,
+                                                ignored, {}, analysis.request.cost_pins);
         if (chain) {
             chain->comm_scale = 1;
             chain->overrides = analysis.request.cost_overrides;

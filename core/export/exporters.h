@@ -19,6 +19,7 @@ Exporter timelinePictureExporter();  ///< html/report.cpp
 Exporter liveBytesPictureExporter(); ///< html/report.cpp
 Exporter graphExporter();            ///< graph_json.cpp
 Exporter bundleExporter();           ///< bundle.cpp
+Exporter graphDotExporter();         ///< graph_dot.cpp
 Exporter chromeTraceExporter();      ///< chrome_trace.cpp
 Exporter gatherTableExporter();      ///< csv_tables.cpp
 Exporter costTableExporter();        ///< csv_tables.cpp

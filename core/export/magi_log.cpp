@@ -41,25 +41,39 @@ std::string_view measuredWord(Provenance provenance) {
     }
 }
 
+/// A row per op: entries of one key that cost different times (parts of fused regions) are one row with their
+/// mean.
+struct CostRow {
+    const CostEntry* entry; ///< the first one
+    size_t calls = 0;
+    double total_us = 0;
+};
+
 /// Greatest total first, as the document's summary. Missing costs are no rows: they would read as 0.
-void addCostRows(const Analysis& analysis, std::string& text) {
-    const CostTable& costs = *analysis.after.costs;
-    struct Row {
-        const CostEntry* entry;
-        double total_us;
-    };
-    std::vector<Row> rows;
-    std::map<std::pair<std::string, std::string>, size_t> labels;
+std::vector<CostRow> costRows(const CostTable& costs) {
+    std::vector<CostRow> rows;
+    std::map<std::pair<std::string, std::string>, size_t> row_of_key;
     for (const CostEntry& entry : costs.entries()) {
         if (entry.provenance == Provenance::Missing)
             continue;
-        ++labels[{entry.kind, estlineField(entry.label)}];
-        rows.push_back(
-            {&entry, static_cast<double>(entry.ns) / 1e3 * static_cast<double>(entry.nodes.size())});
+        const auto [found, added] = row_of_key.try_emplace({entry.kind, entry.key}, rows.size());
+        if (added)
+            rows.push_back({&entry});
+        CostRow& row = rows[found->second];
+        row.calls += entry.nodes.size();
+        row.total_us += static_cast<double>(entry.ns) / 1e3 * static_cast<double>(entry.nodes.size());
     }
     std::stable_sort(rows.begin(), rows.end(),
-                     [](const Row& a, const Row& b) { return a.total_us > b.total_us; });
-    for (const Row& row : rows) {
+                     [](const CostRow& a, const CostRow& b) { return a.total_us > b.total_us; });
+    return rows;
+}
+
+void addCostRows(const Analysis& analysis, std::string& text) {
+    const std::vector<CostRow> rows = costRows(*analysis.after.costs);
+    std::map<std::pair<std::string, std::string>, size_t> labels;
+    for (const CostRow& row : rows)
+        ++labels[{row.entry->kind, estlineField(row.entry->label)}];
+    for (const CostRow& row : rows) {
         const CostEntry& entry = *row.entry;
         const bool compute = entry.kind == "compute";
         std::string label = estlineField(entry.label);
@@ -67,7 +81,7 @@ void addCostRows(const Analysis& analysis, std::string& text) {
         if (labels[{entry.kind, label}] > 1)
             label += fmt::format(" {{{}}}", estlineField(entry.key));
         text += fmt::format("ESTLINE|{}|{}|{:.3f}|{}|{:.3f}|{}\n", compute ? "compute" : "collective", label,
-                            static_cast<double>(entry.ns) / 1e3, entry.nodes.size(), row.total_us,
+                            row.total_us / static_cast<double>(row.calls), row.calls, row.total_us,
                             measuredWord(entry.provenance));
     }
 }

@@ -26,6 +26,7 @@ const std::vector<Exporter>& exporters() {
         analysisExporter(),
         bundleExporter(),
         graphExporter(),
+        graphDotExporter(),
     };
     return kExporters;
 }

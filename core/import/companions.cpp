@@ -3,6 +3,7 @@
 #include "graph/collectives.h"
 #include "import/fx_scan.h"
 #include "import/graph_list.h"
+#include "import/watchdog.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -235,10 +236,33 @@ void reportSchedule(const std::vector<Companion>& companions, const GraphEntry& 
              "the graph is analysed as it stands; the run may have done what the schedule says"});
 }
 
+/// Which collectives of the graph NCCL's watchdog named when they hung.
+void reportTimeouts(const std::vector<Companion>& companions, const Graph& graph, CompanionTexts& texts,
+                    Diagnostics& diagnostics) {
+    for (const Companion& item : companions) {
+        if (item.kind != Companion::Kind::Timeouts)
+            continue;
+        const CollectiveTable table(graph);
+        for (const WatchdogTimeout& timeout : watchdogTimeouts(texts.of(item))) {
+            const WatchdogMatch match = matchTimeout(timeout, graph, table);
+            const NodeId one = match.launches.size() == 1 ? match.launches.front() : match.by_number;
+            diagnostics.add({Severity::Warning,
+                             "watchdog-timeout",
+                             {item.file, timeout.line, 0},
+                             one == kNoNode ? std::string() : std::string(graph.name(one)),
+                             timeoutText(timeout, graph, match),
+                             "compare the ranks: one of them did not issue it, or issued it elsewhere"});
+        }
+    }
+}
+
 } // namespace
 
 std::vector<Companion> companionsInLog(const InputText& input) {
     std::vector<Companion> found;
+    if (hasWatchdogTimeouts(input.text))
+        found.push_back(
+            {Companion::Kind::Timeouts, "timeouts of NCCL's watchdog", input.path, 0, 0, 0, -1, {}});
     constexpr std::string_view kMark = "\"artifact\": {\"name\": \"";
     const std::string_view text = input.text;
     size_t counted = 0;
@@ -319,6 +343,7 @@ void reportCompanions(const std::vector<Companion>& companions, const GraphEntry
     CompanionTexts texts(input);
     reportExecutionOrder(companions, entry, texts, diagnostics);
     reportSchedule(companions, entry, graph, texts, diagnostics);
+    reportTimeouts(companions, graph, texts, diagnostics);
 }
 
 } // namespace gs

@@ -23,6 +23,8 @@ bool endsWith(std::string_view text, std::string_view end) {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+constexpr std::string_view kOutputCode = "inductor_output_code";
+
 bool isDigits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -31,6 +33,8 @@ bool isDigits(std::string_view text) {
 bool isSkipped(const std::string& name) {
     if (name.front() == '.')
         return true;
+    if (name.rfind(kOutputCode, 0) == 0)
+        return false; // tlparse writes it as a page
     for (const char* end : {".html", ".png", ".svg", ".so", ".o", ".cubin", ".pt", ".pkl", ".css", ".js"}) {
         if (endsWith(name, end))
             return true;
@@ -45,7 +49,7 @@ bool isSkipped(const std::string& name) {
 /// "aot_forward_graph_7.txt" → "aot_forward_graph" and 7 (-1 if the name has no number).
 std::pair<std::string, int> stageOfFile(const fs::path& path) {
     std::string name = path.filename().string();
-    for (const char* end : {".gz", ".txt", ".py", ".log", ".json", ".fx"}) {
+    for (const char* end : {".gz", ".txt", ".py", ".log", ".json", ".fx", ".html"}) {
         if (endsWith(name, end))
             name.resize(name.size() - std::string_view(end).size());
     }
@@ -53,7 +57,10 @@ std::pair<std::string, int> stageOfFile(const fs::path& path) {
     if (mark == std::string::npos || !isDigits(std::string_view(name).substr(mark + 1)) ||
         name.size() - mark > 7)
         return {name, -1};
-    return {name.substr(0, mark), std::stoi(name.substr(mark + 1))};
+    const int number = std::stoi(name.substr(mark + 1));
+    if (name.rfind(kOutputCode, 0) == 0) // a hash is between
+        return {std::string(kOutputCode), number};
+    return {name.substr(0, mark), number};
 }
 
 /// tlparse names the folder of compilation [0/0_1] "-_0_0_1"; "[!1/0/0]" is "1_0_0_0". Empty if it is none.

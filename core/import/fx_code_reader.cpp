@@ -1,6 +1,7 @@
 #include "import/fx_code_reader.h"
 
 #include "import/call_text.h"
+#include "import/fx_inline.h"
 #include "import/fx_scan.h"
 #include "import/shape_inference.h"
 
@@ -14,47 +15,64 @@ namespace {
 
 constexpr size_t kMaxJoinedLines = 5000; ///< a statement over more lines is a damaged text
 
-/// Brackets stay open or the line ends in a backslash: the statement goes on in the next line. `depth` and
-/// `quote` carry over.
-bool continues(std::string_view text) {
-    static constexpr auto kTold = [] { // the characters that matter
-        std::array<bool, 256> table{};
-        for (const char c : {'"', '\'', '(', '[', '{', ')', ']', '}', '#'})
-            table[static_cast<size_t>(c)] = true;
-        return table;
-    }();
-    int depth = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-        if (!kTold[static_cast<unsigned char>(text[i])])
-            continue;
-        switch (text[i]) {
-        case '"':
-        case '\'': {
-            const char quote = text[i];
-            for (++i; i < text.size() && text[i] != quote; ++i)
-                i += text[i] == '\\' ? 1 : 0;
-            break;
+/// Tells whether brackets stay open or the text ends in a backslash, so that the statement goes on in the
+/// next line. Takes a statement piece by piece: one of many lines is looked at once, not again with every
+/// line.
+class OpenEnd {
+public:
+    explicit OpenEnd(std::string_view text) { take(text); }
+
+    void take(std::string_view text) {
+        enum : int8_t { kOther, kOpen, kClose, kQuote, kHash };
+        static constexpr auto kClass = [] {
+            std::array<int8_t, 256> table{};
+            for (const char c : {'(', '[', '{'})
+                table[static_cast<size_t>(c)] = kOpen;
+            for (const char c : {')', ']', '}'})
+                table[static_cast<size_t>(c)] = kClose;
+            for (const char c : {'"', '\''})
+                table[static_cast<size_t>(c)] = kQuote;
+            table['#'] = kHash;
+            return table;
+        }();
+        const char* const end = text.data() + text.size();
+        const char* at = quote_ ? behindQuote(text.data(), end) : text.data();
+        for (; at < end; ++at) {
+            const int8_t found = kClass[static_cast<unsigned char>(*at)];
+            if (found == kOther)
+                continue;
+            if (found == kOpen) {
+                ++depth_;
+            } else if (found == kClose) {
+                --depth_;
+            } else if (found == kQuote) {
+                quote_ = *at;
+                at = behindQuote(at + 1, end) - 1;
+            } else if (at == text.data() ? first_ : at[-1] == ' ') { // a comment
+                at = std::find(at, end, '\n');
+            }
         }
-        case '(':
-        case '[':
-        case '{':
-            ++depth;
-            break;
-        case ')':
-        case ']':
-        case '}':
-            --depth;
-            break;
-        case '#':
-            if (i == 0 || text[i - 1] == ' ')
-                i = std::min(text.find('\n', i), text.size());
-            break;
-        default:
-            break;
-        }
+        first_ = false;
+        backslash_ = !text.empty() && text.back() == '\\';
     }
-    return depth > 0 || (!text.empty() && text.back() == '\\');
-}
+
+    explicit operator bool() const { return depth_ > 0 || backslash_; }
+
+private:
+    const char* behindQuote(const char* at, const char* end) {
+        for (; at < end && *at != quote_; ++at)
+            at += *at == '\\' ? 1 : 0;
+        if (at >= end)
+            return end; // it goes on in the next piece
+        quote_ = 0;
+        return at + 1;
+    }
+
+    int depth_ = 0;
+    char quote_ = 0; ///< the one that is open
+    bool first_ = true;
+    bool backslash_ = false;
+};
 
 /// The line begins something new, so that an open statement before it was cut.
 bool startsStatement(std::string_view text) {
@@ -145,8 +163,9 @@ void FxCodeReader::readHead(TextLine& line) {
         line_ = line.number;
         column_ = line.column + static_cast<uint32_t>(indentOf(line.text));
         std::string joined(trimmed(line.text));
+        OpenEnd open(joined);
         TextLine more;
-        while (continues(joined) && nextLine(more)) {
+        while (open && nextLine(more)) {
             if (startsStatement(trimmed(more.text))) {
                 pending_ = more;
                 has_pending_ = true;
@@ -154,6 +173,7 @@ void FxCodeReader::readHead(TextLine& line) {
             }
             joined += '\n';
             joined += more.text;
+            open.take(more.text);
         }
         readHeader(scratch_.emplace_back(std::move(joined)), line);
         return;
@@ -182,11 +202,12 @@ std::string_view FxCodeReader::wholeStatement(TextLine& line) {
     line_ = end_line_ = line.number;
     column_ = line.column + static_cast<uint32_t>(indent);
     const std::string_view text = trimmed(line.text);
-    if (text.empty() || text.front() == '#' || !continues(text))
+    if (text.empty() || text.front() == '#' || !OpenEnd(text))
         return text;
     std::string joined(withoutTrailingComment(text));
+    OpenEnd open(joined);
     TextLine more;
-    for (size_t count = 0; count < kMaxJoinedLines && continues(joined) && nextLine(more); ++count) {
+    for (size_t count = 0; count < kMaxJoinedLines && open && nextLine(more); ++count) {
         const std::string_view next = trimmed(more.text);
         if (startsStatement(next) || (!next.empty() && next.front() == '#')) {
             pending_ = more;
@@ -196,7 +217,9 @@ std::string_view FxCodeReader::wholeStatement(TextLine& line) {
         if (joined.back() == '\\')
             joined.pop_back();
         joined += '\n';
-        joined += withoutTrailingComment(next);
+        const std::string_view piece = withoutTrailingComment(next);
+        joined += piece;
+        open.take(piece);
     }
     return scratch_.emplace_back(std::move(joined));
 }
@@ -304,6 +327,7 @@ Result<GraphPtr> FxCodeReader::read(Diagnostics& diagnostics, const JobContext& 
         readHead(line);
         subgraphs_ = readSubgraphs(input_, entry_, stream_ == LineReader::kPayloadStream);
         collectStatements(job);
+        inlined_ = inlineSubgraphs(statements_, subgraphs_, scratch_);
         applyLoadArgs();
         if (job.cancelled())
             return Error{"cancelled", "cancelled", {}, ""};
@@ -405,6 +429,15 @@ void FxCodeReader::addClosingDiagnostics() {
              fmt::format("this is a part of a graph{}; {} names that it does not define are shown as inputs",
                          commented_ ? ", in comments" : "", undefined_.size()),
              "open the whole graph to see what comes before and after"});
+    if (inlined_ > 0)
+        builder_.diagnostics().add(
+            {Severity::Info,
+             "inlined-subgraphs",
+             start,
+             {},
+             fmt::format("{} {} of nested graphs with collectives {} replaced by their nodes", inlined_,
+                         inlined_ == 1 ? "call" : "calls", inlined_ == 1 ? "was" : "were"),
+             "nodes of a nested graph are named call__node"});
     if (sorted_)
         builder_.diagnostics().add({Severity::Warning,
                                     "reordered",

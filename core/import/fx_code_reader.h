@@ -98,6 +98,7 @@ private:
     uint32_t end_line_ = 0; ///< last line of the graph's own text
     size_t bad_lines_ = 0;
     size_t calls_ = 0;
+    size_t inlined_ = 0; ///< calls of nested graphs
     NodeId user_ = kNoNode;
 };
 

@@ -222,11 +222,13 @@ private:
         if (end == 0 || end >= value.size() || value[end] != '(')
             return;
         targets_.count(value.substr(0, end), graph.entry);
-        graph.ordered = graph.ordered || value.substr(0, end) == "torch.ops.higher_order.control_deps";
+        graph.ordered = graph.ordered || value.substr(0, end) == "torch.ops.higher_order.control_deps" ||
+                        value.substr(0, end) == "torch.ops.higher_order.invoke_subgraph";
         graph.nodes += value.substr(0, 10) == "torch.ops." ? 1 : 0;
     }
 
-    /// Inductor's overlap scheduling puts single operators into nested classes: reading takes them out again.
+    /// Inductor's overlap scheduling puts single operators into nested classes, and invoke_subgraph calls
+    /// whole ones: reading takes them out again.
     void countNested(OpenGraph& graph, std::string_view text) {
         const size_t equals = graph.ordered ? assignmentSign(text) : std::string_view::npos;
         if (equals == std::string_view::npos)

@@ -47,6 +47,38 @@ void readCallLine(std::string_view line, Subgraph& graph) {
     graph.arguments = line.substr(open + 1, close - open);
 }
 
+/// Inside of "return (a, b)", "return a" or "return [a]".
+std::string_view returnedItems(std::string_view line) {
+    std::string_view items = trimmed(line.substr(6));
+    if (items.size() >= 2 && (items.front() == '(' || items.front() == '[') &&
+        findOutside(items, 1, ")]") == items.size() - 1)
+        items = items.substr(1, items.size() - 2);
+    return items;
+}
+
+void takeStatement(std::string_view content, const TextLine& line, TargetCounter& targets, Subgraph& graph) {
+    if (content.substr(0, 6) == "return") {
+        graph.results = returnedItems(content);
+        return;
+    }
+    GraphEntry counted;
+    const size_t call = content.find("torch.ops.");
+    if (call != std::string_view::npos)
+        targets.count(content.substr(call, content.find('(', call) - call), counted);
+    graph.collectives += counted.collectives;
+    constexpr std::string_view kAttribute = " = self.";
+    if (const size_t attribute = content.find(kAttribute); attribute != std::string_view::npos) {
+        const size_t begin = attribute + kAttribute.size();
+        graph.calls.emplace_back(content.substr(begin, content.find(';', begin) - begin));
+    }
+    graph.statements.push_back(
+        {std::string(content), line.number, line.column + static_cast<uint32_t>(indentOf(line.text))});
+    if (graph.statements.size() == 1)
+        readCallLine(content, graph);
+    else
+        graph.target.clear();
+}
+
 } // namespace
 
 bool parseHeaderArguments(std::string_view inside,
@@ -87,17 +119,20 @@ std::unordered_map<std::string, Subgraph> readSubgraphs(const InputText& input, 
     LineReader reader(input.text, entry.offset, entry.offset + entry.length, entry.line, trace);
     TextLine line;
     Subgraph* graph = nullptr;
-    size_t statements = 0;
     bool first = true;
+    uint64_t stream = 0;
     TargetCounter targets;
-    GraphEntry counted;
     while (reader.next(line)) {
         const std::string_view content = trimmed(line.text);
+        stream = first ? line.stream : stream;
+        if (line.stream != stream)
+            continue; // another rank or another message
         if (const auto name = moduleClassName(line.text)) {
             graph = first ? nullptr : &graphs[std::string(*name)];
-            first = false;
-            statements = 0;
+            if (graph)
+                *graph = {};
         } else if (!graph || content.empty() || content.front() == '#') {
+            first = false;
             continue;
         } else if (functionName(line.text)) {
             const size_t open = content.find('(');
@@ -105,17 +140,10 @@ std::unordered_map<std::string, Subgraph> readSubgraphs(const InputText& input, 
             parseHeaderArguments(content.substr(open + 1, content.rfind(')') - open - 1), arguments);
             for (const auto& [name, annotation] : arguments)
                 graph->inputs.emplace_back(name);
-        } else if (content.substr(0, 6) != "return") {
-            const size_t call = content.find("torch.ops.");
-            if (call != std::string_view::npos)
-                targets.count(content.substr(call, content.find('(', call) - call), counted);
-            graph->collectives += counted.collectives;
-            counted.collectives = 0;
-            if (++statements == 1)
-                readCallLine(content, *graph);
-            else
-                graph->target.clear();
+        } else {
+            takeStatement(content, line, targets, *graph);
         }
+        first = false;
     }
     return graphs;
 }

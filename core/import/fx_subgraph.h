@@ -1,4 +1,5 @@
-// Nested graphs of one operator, as Inductor's overlap scheduling wraps nodes with control_deps.
+// Nested graphs: of one operator, as Inductor's overlap scheduling wraps nodes with control_deps, and whole
+// ones, which invoke_subgraph calls.
 #pragma once
 
 #include "import/importer.h"
@@ -9,12 +10,21 @@
 
 namespace gs {
 
+struct SubgraphStatement {
+    std::string text; ///< without indentation
+    uint32_t line = 0;
+    uint32_t column = 1;
+};
+
 /// "def forward(self, arg_0, arg_1): x = torch.ops.aten.mm.default(arg_0, arg_1); return x"
 struct Subgraph {
     std::vector<std::string> inputs;
     std::string target;     ///< "torch.ops.aten.mm.default"; empty if the graph is more than one call
     std::string arguments;  ///< "arg_0, arg_1)"
     size_t collectives = 0; ///< calls of collectives in it
+    std::vector<SubgraphStatement> statements; ///< all but the return
+    std::vector<std::string> calls;            ///< nested graphs that it calls
+    std::string results;                       ///< "a, b" of "return (a, b)"; empty if the text is cut before
 };
 
 /// The nested classes of an entry by name; empty unless the text has control_deps or invoke_subgraph.

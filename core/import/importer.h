@@ -53,7 +53,7 @@ Result<InputText> readInput(const std::string& path, Diagnostics& diagnostics);
 /// What lies beside a graph and belongs to the same compilation: a file, or an artifact inside a TORCH_TRACE
 /// log.
 struct Companion {
-    enum class Kind : uint8_t { Costs, ExecutionOrder, CollectiveSchedule, Trace };
+    enum class Kind : uint8_t { Costs, ExecutionOrder, CollectiveSchedule, Trace, Timeouts };
     Kind kind = Kind::Costs;
     std::string what; ///< "Inductor's runtime estimates", …
     std::string file;
@@ -96,8 +96,8 @@ struct ImportedGraph {
 /// Opens a graph of a file or folder. What is not chosen is preferred in this order: whole graphs, ATen
 /// level, the stage that Inductor schedules (post-grad), the graph with the most gathers, then with the most
 /// nodes. Adds what lies beside it as diagnostics ("costs-beside", "execution-order",
-/// "execution-order-differs", "schedule-differs"). Errors: those of listGraphs(), "no-such-graph",
-/// "other-graph" for a shapes file of another graph.
+/// "execution-order-differs", "schedule-differs", "watchdog-timeout"). Errors: those of listGraphs(),
+/// "no-such-graph", "other-graph" for a shapes file of another graph.
 Result<ImportedGraph> importGraph(const std::string& path, const GraphChoice& choice,
                                   Diagnostics& diagnostics, const JobContext& job);
 Result<ImportedGraph> importGraph(const std::string& path, int index, int rank, Diagnostics& diagnostics,

@@ -214,7 +214,8 @@ private:
         std::string value(trimmed(first));
         TextLine more;
         open_list_ = false;
-        for (size_t count = 0; bracketDepth(value) > 0 || value.empty(); ++count) {
+        int depth = bracketDepth(value);
+        for (size_t count = 0; depth > 0 || value.empty(); ++count) {
             if (count >= kMaxJoinedLines || !nextLine(more)) {
                 open_list_ = true;
                 break;
@@ -223,6 +224,7 @@ private:
                 continue;
             value += ' ';
             value += trimmed(more.text);
+            depth += bracketDepth(more.text);
             lines_.push_back(more);
         }
         return value;
@@ -265,8 +267,11 @@ private:
         if (rest.empty() || rest.front() != '.' || equals == std::string_view::npos || !of)
             return;
         std::string value(rest.substr(equals + 2));
-        while (bracketDepth(value) > 0 && index + 1 < lines.size())
+        int depth = bracketDepth(value);
+        while (depth > 0 && index + 1 < lines.size()) {
             value += lines[++index].text;
+            depth += bracketDepth(lines[index].text);
+        }
         readBufferField(*of, rest.substr(1, equals - 1), value);
     }
 

@@ -1,4 +1,6 @@
+#include "import/html_text.h"
 #include "import/importer.h"
+#include "import/text_lines.h"
 
 #include <cerrno>
 #include <cstring>
@@ -88,6 +90,19 @@ std::string inflateAll(const std::string& bytes, std::string& out) {
     return problem;
 }
 
+/// A page that shows a graph is read as the text that it shows; other pages stay what they are.
+void takeTextOfPage(std::string& text) {
+    if (!looksLikeHtml(text))
+        return;
+    std::string shown = textOfHtml(text);
+    for (const std::string_view sign : {"def forward(", "def call(", "graph():", "torch.ops."}) {
+        if (containsText(shown, sign)) {
+            text = std::move(shown);
+            return;
+        }
+    }
+}
+
 /// Some editors put a UTF-8 mark in front of a text; no format here wants it.
 void dropByteOrderMark(std::string& text) {
     if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
@@ -109,6 +124,7 @@ Result<InputText> readInput(const std::string& path, Diagnostics& diagnostics) {
     if (!gzip) {
         input.text = std::move(bytes).value();
         dropByteOrderMark(input.text);
+        takeTextOfPage(input.text);
         return input;
     }
     const std::string problem = inflateAll(data, input.text);
@@ -123,6 +139,7 @@ Result<InputText> readInput(const std::string& path, Diagnostics& diagnostics) {
                          "copy the file again"});
     }
     dropByteOrderMark(input.text);
+    takeTextOfPage(input.text);
     if (input.text.empty())
         return inputError("empty-file", path, fmt::format("{}: the compressed file is empty", path),
                           "write the graph again");

@@ -173,16 +173,22 @@ bool LineReader::next(TextLine& line) {
     return true;
 }
 
+// Not with find_first_not_of, which looks up each character by a call.
 size_t indentOf(std::string_view line) {
-    const size_t first = line.find_first_not_of(" \t");
-    return first == std::string_view::npos ? line.size() : first;
+    size_t first = 0;
+    while (first < line.size() && (line[first] == ' ' || line[first] == '\t'))
+        ++first;
+    return first;
 }
 
 std::string_view trimmed(std::string_view text) {
-    const size_t first = text.find_first_not_of(" \t\r\n\v\f");
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(" \t\r\n\v\f") - first + 1);
+    const auto white = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+    size_t first = 0, end = text.size();
+    while (first < end && white(text[first]))
+        ++first;
+    while (end > first && white(text[end - 1]))
+        --end;
+    return text.substr(first, end - first);
 }
 
 size_t findText(std::string_view text, std::string_view word, size_t from) {

@@ -24,6 +24,13 @@ size_t characterLength(std::string_view text, size_t at) {
         if ((byte(at + i) & 0xC0) != 0x80)
             return 0;
     }
+    // Overlong forms and halves of surrogates are no characters.
+    if (length > 2) {
+        const unsigned char second = byte(at + 1);
+        if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
+            (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90))
+            return 0;
+    }
     return length;
 }
 
@@ -57,6 +64,8 @@ std::string escapeDot(std::string_view text, size_t max_bytes) {
             const unsigned char c = static_cast<unsigned char>(text[at]);
             if (c == '"' || c == '\\')
                 piece.insert(piece.begin(), '\\');
+            else if (c == '&') // dot reads references
+                piece = "&amp;";
             else if (c == '\n')
                 piece = "\\n";
             else if (c < 0x20 || c == 0x7F)

@@ -21,8 +21,12 @@ std::string writeLayoutDot(const LayoutGraph& picture, std::span<const LayoutSiz
 /// A complete picture in DOT for other tools: labels escaped, roles and kinds told apart by fill and line.
 std::string writeDot(const LayoutGraph& picture, std::string_view title);
 
-/// Text as the inside of a quoted DOT string, at most `max_bytes` bytes (dot 2.42 refuses strings over
-/// 16,384), never cut inside a UTF-8 character or an escape. Invalid UTF-8 and control characters become "?".
-std::string escapeDot(std::string_view text, size_t max_bytes = 16384);
+/// Longest inside of a quoted string that dot 2.42 takes: its buffer of 16,384 bytes holds more than the
+/// text.
+inline constexpr size_t kMaxDotText = 16381;
+
+/// Text as the inside of a quoted DOT string, at most `max_bytes` bytes, never cut inside a UTF-8 character
+/// or an escape. Invalid UTF-8 and control characters become "?".
+std::string escapeDot(std::string_view text, size_t max_bytes = kMaxDotText);
 
 } // namespace gs

@@ -94,7 +94,8 @@ private:
                     "use the wait's result");
         } else if (reader == kNoNode) {
             add(Severity::Warning, "never-waited", item.launch,
-                fmt::format("nothing waits for {} and nothing uses its result", quoted(item.launch)),
+                fmt::format("nothing waits for {} and nothing uses its result: dead communication",
+                            quoted(item.launch)),
                 "remove the launch, or wait for it");
         } else if (graph_.node(reader).kind == NodeKind::Output) {
             add(Severity::Info, "leaves-in-flight", item.launch,

@@ -145,6 +145,8 @@ QString CompareModel::detail(const CompareEntry& entry) const {
     }
     if (own.cost_overrides != base.cost_overrides)
         parts << tr("costs edited: %1").arg(own.cost_overrides.size());
+    if (own.cost_pins != base.cost_pins)
+        parts << tr("costs pinned: %1").arg(own.cost_pins.size());
     if (own.edits != base.edits)
         parts << tr("changes by hand: %1").arg(own.edits.size());
     return parts.join(QStringLiteral(" · "));

@@ -23,6 +23,10 @@ struct CostReader {
 std::span<const CostReader> costReaders();
 
 CostReader bundleCostReader();
+/// Of a text with one cost a line: says so (code "open-end") if the last line has no end, for a number that
+/// was cut in the middle looks like a smaller one.
+void reportOpenEnd(const InputText& input, Diagnostics& diagnostics);
+
 CostReader gatherscopeCostReader();
 CostReader kinetoReader();
 CostReader nsysReader();

@@ -174,6 +174,7 @@ Result<CostModelPtr> read(const std::string& path, Diagnostics& diagnostics, con
     const Result<InputText> input = readInput(path, diagnostics);
     if (!input)
         return input.error();
+    reportOpenEnd(input.value(), diagnostics);
     return CsvReader(input.value(), diagnostics).read();
 }
 

@@ -98,9 +98,10 @@ private:
     void readPlacement(const TextLine& line, std::string_view text) {
         const size_t name_end = text.find('(');
         const size_t comm = text.find(" comm=");
-        if (name_end == std::string_view::npos || name_end == 0 || comm == std::string_view::npos)
-            return fault(line, "a placement line needs a name and comm=");
-        const std::string_view value = text.substr(comm + 6, text.find("us", comm) - comm - 6);
+        const size_t unit = comm == std::string_view::npos ? comm : text.find("us", comm);
+        if (name_end == std::string_view::npos || name_end == 0 || unit == std::string_view::npos)
+            return fault(line, "a placement line needs a name and comm= with a time in us");
+        const std::string_view value = text.substr(comm + 6, unit - comm - 6);
         const auto ns = microsOf(value);
         if (!ns)
             return fault(line, fmt::format("\"{}\" is no time in µs", value.substr(0, 50)));
@@ -125,6 +126,7 @@ Result<CostModelPtr> read(const std::string& path, Diagnostics& diagnostics, con
     const Result<InputText> input = readInput(path, diagnostics);
     if (!input)
         return input.error();
+    reportOpenEnd(input.value(), diagnostics);
     return LogReader(input.value(), diagnostics).read();
 }
 

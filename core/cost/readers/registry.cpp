@@ -7,6 +7,7 @@
 #include "import/json_scan.h"
 #include "import/neighbours.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
@@ -92,6 +93,18 @@ std::span<const CostReader> costReaders() {
         bundleCostReader(), gatherscopeCostReader(), kinetoReader(),      nsysReader(),
         logCostReader(),    inductorRuntimeReader(), inductorCsvReader(), collectiveTableReader()};
     return kReaders;
+}
+
+void reportOpenEnd(const InputText& input, Diagnostics& diagnostics) {
+    if (input.text.empty() || input.text.back() == '\n')
+        return;
+    const auto line = static_cast<uint32_t>(1 + std::count(input.text.begin(), input.text.end(), '\n'));
+    diagnostics.add({Severity::Info,
+                     "open-end",
+                     {input.path, line, 0},
+                     {},
+                     "the text stops without a line end: its last line may be cut",
+                     "compare the last number with the source"});
 }
 
 Result<std::string> fileHead(const std::string& path) {

@@ -14,13 +14,13 @@ namespace html {
 
 std::string writeReport(const Analysis& analysis) {
     const std::string name = escape(analysis.after.graph->info().name);
-    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                       // Whatever a graph says, nothing runs and nothing is fetched.
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                      "style-src 'unsafe-inline'\">\n";
+                      "style-src 'unsafe-inline'\"/>\n";
     out +=
-        fmt::format("<meta name=\"generator\" content=\"{} {}\">\n<title>{} · Gatherscope report</title>\n",
+        fmt::format("<meta name=\"generator\" content=\"{} {}\"/>\n<title>{} · Gatherscope report</title>\n",
                     kProgramName, programVersion(), name);
     out += fmt::format("<style>{}{}</style>\n</head>\n<body>\n<main>\n", pictureStyle(), pageStyle());
     for (const auto section : {headSection, timelineSection, gatherSection, cardSection, transferSection,

@@ -7,6 +7,7 @@
 #include "passes/fsdp_bucketing/fx_names.h"
 
 #include <string>
+#include <unordered_map>
 
 namespace gs {
 

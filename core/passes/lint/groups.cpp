@@ -1,5 +1,6 @@
 #include "base/units.h"
 #include "passes/lint/checks.h"
+#include "passes/redistribute_plan.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -74,6 +75,54 @@ void reportActivations(LintContext& context) {
                        "them candidates");
 }
 
+/// A program with collectives and no gather: an empty list of gathers would look like a fault of the reader.
+void reportNoGathers(LintContext& context) {
+    const Graph& graph = context.graph;
+    std::map<std::string_view, size_t> kinds;
+    NodeId first = kNoNode;
+    for (const Collective& item : context.collectives.all()) {
+        if (item.isGather() || item.inFlightAtEntry())
+            return;
+        first = std::min(first, item.launch);
+        ++kinds[collectiveKindName(item.kind)];
+    }
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        if (isRedistribute(graph, id)) // may become gathers
+            return;
+    }
+    if (kinds.empty())
+        return;
+    std::string text;
+    for (const auto& [kind, count] : kinds)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind);
+    context.report(
+        Severity::Info, "no-gathers", first,
+        fmt::format("no collective of this graph is an all-gather ({}): there is no weight to launch "
+                    "earlier",
+                    text),
+        "weights that FSDP shards are gathered in the forward and backward graphs of the step");
+}
+
+/// Collectives that exist only after lowering: what they are depends on placements, which Dynamo closes over.
+void reportRedistributes(LintContext& context) {
+    const Graph& graph = context.graph;
+    NodeId first = kNoNode;
+    size_t count = 0;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        if (!isRedistribute(graph, id))
+            continue;
+        first = std::min(first, id);
+        ++count;
+    }
+    if (count > 0)
+        context.report(
+            Severity::Info, "redistributes", first,
+            fmt::format("{} {}: which collectives they become is not known before lowering, the first "
+                        "is {}",
+                        count, count == 1 ? "redistribute" : "redistributes", context.quoted(first)),
+            "open the AOT or post-grad graph of the same program to see their collectives");
+}
+
 /// One group is one stream: a collective ends only after all that were launched before it on that group.
 void reportForcedWaits(LintContext& context) {
     struct Stream {
@@ -120,6 +169,8 @@ void reportForcedWaits(LintContext& context) {
 
 void lintGroups(LintContext& context) {
     reportActivations(context);
+    reportNoGathers(context);
+    reportRedistributes(context);
     reportForcedWaits(context);
 }
 

@@ -18,8 +18,10 @@ std::span<const LintCheck> lintChecks() {
         {"dead", "dead-gather, dead-collective", "collectives whose result nothing uses", lintDead},
         {"repeated", "gathered-twice, gathered-again, reduced-twice",
          "the same values sent again, and sums of two reductions that could be one", lintRepeated},
-        {"groups", "activation-gathers, no-weight-gathers, wait-forces-earlier",
-         "gathers that are no weights, and waits that force earlier collectives of their group", lintGroups},
+        {"groups", "activation-gathers, no-weight-gathers, no-gathers, redistributes, wait-forces-earlier",
+         "gathers that are no weights, programs without gathers, and waits that force earlier collectives of "
+         "their group",
+         lintGroups},
         {"hidden", "hidden-communication", "operators that communicate but look like compute", lintHidden},
         {"latency", "latency-bound-gathers", "small gathers that could share a launch", lintLatency},
         {"wire", "wire-dtype", "gathers in a wider dtype than what their consumers cast to", lintWireDtype},

@@ -5,6 +5,8 @@
 
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
+#include <memory>
 
 using namespace gs;
 
@@ -23,65 +25,85 @@ bool reused(const Analysis& analysis, const std::string& stage) {
 class TestMeasuredAnalysis : public QObject {
     Q_OBJECT
 private slots:
-    void measuredAnalysis();
+    void init();
+    void runsAgain();
+    void measuredContention();
+
+private:
+    AnalysisPtr run();
+    Profile profile(int64_t ns) const;
+
+    QTemporaryDir folder_;
+    std::string store_;
+    std::unique_ptr<Analyser> analyser_;
+    AnalysisRequest request_;
+    AnalysisPtr modelled_;            ///< without the store
+    const CostEntry* cost_ = nullptr; ///< one that the model knows; null = no graph at hand, which was said
 };
 
-void TestMeasuredAnalysis::measuredAnalysis() {
+AnalysisPtr TestMeasuredAnalysis::run() {
+    const auto result = analyser_->analyse(request_, {});
+    if (!result)
+        qFatal("%s", result.error().message.c_str());
+    return result.value();
+}
+
+Profile TestMeasuredAnalysis::profile(int64_t ns) const {
+    Profile made;
+    made.device = "a device";
+    made.entries = {{cost_->key, cost_->kind, cost_->label, ns, 10, 1, -1, 1, Provenance::Measured, ""}};
+    made.contention = {{"gather", "mm", 8192, 1000, 2000, 500, 600}};
+    return made;
+}
+
+void TestMeasuredAnalysis::init() {
     const auto graphs = test::corpusGraphs();
     if (graphs.empty())
-        return; // corpusGraphs said so
-    const auto find = [&](const std::string& name) { return std::find(graphs.begin(), graphs.end(), name); };
-    const std::string name = find("aot_mlp_fsdp8_fwd") != graphs.end() ? "aot_mlp_fsdp8_fwd" : graphs.front();
-    AnalysisRequest request;
-    request.graph_file = *test::corpusPath("graphs/" + name + ".json");
-    Analyser analyser;
-    const auto run = [&] {
-        const auto result = analyser.analyse(request, {});
-        if (!result)
-            qFatal("%s", result.error().message.c_str());
-        return result.value();
-    };
-    const AnalysisPtr modelled = run();
-    const CostEntry* first = nullptr;
-    for (const CostEntry& entry : modelled->after.costs->entries()) {
-        if (entry.provenance == Provenance::Analytical)
-            first = first ? first : &entry;
-    }
-    QVERIFY(first);
+        return;
+    const std::string wanted = "aot_mlp_fsdp8_fwd";
+    const bool there = std::find(graphs.begin(), graphs.end(), wanted) != graphs.end();
+    request_ = {};
+    request_.graph_file = *test::corpusPath("graphs/" + (there ? wanted : graphs.front()) + ".json");
+    analyser_ = std::make_unique<Analyser>();
+    modelled_ = run();
+    const auto entries = modelled_->after.costs->entries();
+    const auto found = std::find_if(entries.begin(), entries.end(), [](const CostEntry& entry) {
+        return entry.provenance == Provenance::Analytical;
+    });
+    QVERIFY(found != entries.end());
+    cost_ = &*found;
+    store_ = folder_.filePath("store.db").toStdString();
+    QVERIFY(request_.settings.set(Setting::ProfileStore, store_).ok());
+}
 
-    QTemporaryDir folder;
-    const std::string path = folder.filePath("store.db").toStdString();
-    auto store = ProfileStore::open(path);
-    QVERIFY(store.ok());
-    Profile profile;
-    profile.device = "a device";
-    profile.entries = {{first->key, first->kind, first->label, 4242, 10, 1, -1, 1, Provenance::Measured, ""}};
-    profile.contention = {{"gather", "mm", 8192, 1000, 2000, 500, 600}};
-    QVERIFY(store->add(profile).ok());
-    QVERIFY(request.settings.set(Setting::ProfileStore, path).ok());
-    const NodeId node = first->nodes.front();
-
+void TestMeasuredAnalysis::runsAgain() {
+    if (!cost_)
+        return;
+    auto store = ProfileStore::open(store_);
+    QVERIFY(store.ok() && store->add(profile(4242)).ok());
+    const NodeId node = cost_->nodes.front();
     AnalysisPtr analysis = run();
     QVERIFY(!reused(*analysis, "costs"));
     QCOMPARE(analysis->after.costs->ns(node), int64_t(4242));
     QCOMPARE(analysis->after.costs->entry(node)->provenance, Provenance::Measured);
     QCOMPARE(analysis->after.costs->count(Provenance::Missing),
-             modelled->after.costs->count(Provenance::Missing));
+             modelled_->after.costs->count(Provenance::Missing));
     analysis = run();
     QVERIFY(reused(*analysis, "costs") && reused(*analysis, "schedule"));
 
-    profile.entries[0].ns = 4343; // the store's own connection is still open: it stands in the log only
-    QVERIFY(store->add(profile).ok());
+    QVERIFY(store->add(profile(4343)).ok()); // the connection is still open: it stands in the log only
     QCOMPARE(run()->after.costs->ns(node), int64_t(4343));
+    request_.cost_pins = {{cost_->key, "analytical"}};
+    QCOMPARE(run()->after.costs->ns(node), cost_->ns);
+}
 
-    request.cost_pins = {{first->key, "analytical"}};
-    analysis = run();
-    QCOMPARE(analysis->after.costs->ns(node), first->ns);
-    request.cost_pins = {};
-
-    QCOMPARE(analysis->request.settings.number(Setting::Contention), 1.5);
-    QVERIFY(request.settings.set(Setting::MeasuredContention, "true").ok());
-    analysis = run();
+void TestMeasuredAnalysis::measuredContention() {
+    if (!cost_)
+        return;
+    QVERIFY(ProfileStore::open(store_)->add(profile(4242)).ok());
+    QCOMPARE(run()->request.settings.number(Setting::Contention), 1.5);
+    QVERIFY(request_.settings.set(Setting::MeasuredContention, "true").ok());
+    const AnalysisPtr analysis = run();
     QCOMPARE(analysis->request.settings.number(Setting::Contention), 2.0);
     QCOMPARE(analysis->request.settings.number(Setting::ComputeSlowdown), 1.2);
     QVERIFY(!reused(*analysis, "schedule") && !reused(*analysis, "simulate"));

@@ -224,6 +224,22 @@ private slots:
         QCOMPARE(static_cast<int>(found.kind), kind);
     }
 
+    /// Every name of the list is known as communication, as a kernel or as a range.
+    void case71NamesInTheList() {
+        CASE_OR_RETURN(path, "71-misleading-kernel-names/input.md");
+        size_t names = 0;
+        bool listed = false;
+        for (const std::string& line : test::readLines(*path)) {
+            if (listed) {
+                const CollectiveKind range = collectiveOfRange(line);
+                QVERIFY2(range != CollectiveKind::None || classifyKernel(line).communication, line.c_str());
+                ++names;
+            }
+            listed = listed || contains(line, "Names seen in the wild");
+        }
+        QCOMPARE(names, size_t(16));
+    }
+
     /// Estimates of case 16 join the post-grad graph of the same compilation by order and kernel.
     void case16RuntimeEstimates() {
         CASE_OR_RETURN(log, "16-torch-trace-graph-exec-order/input_rank0.log");
@@ -260,35 +276,6 @@ private slots:
         }
         // A graph is no cost file.
         QVERIFY(contains(LoadedCosts(*log).model.error().message, "this is a graph"));
-    }
-
-    /// Every file of the traces' cases, cut at 200 places: never a crash, and it says where it stopped.
-    void truncated() {
-        uint32_t state = 7;
-        for (const char* name :
-             {"50-kineto-ddp-pg-metadata/input.json", "51-kineto-allgather-without-metadata/input.json",
-              "52-kineto-two-ranks-sendrecv/input_rank0.json", "54-kineto-ddp-rank1-pid1/input.json",
-              "59-kineto-doc-annotation-and-cudagraph/input.json"}) {
-            CASE_OR_RETURN(path, name);
-            const std::string whole = test::readAll(*path);
-            for (int round = 0; round < 200; ++round) {
-                state = state * 1664525U + 1013904223U;
-                const size_t length = 1 + (uint64_t{state} * (whole.size() - 1) >> 32);
-                const auto bytes = bytesOf(std::string_view(whole).substr(0, length));
-                Result<TraceEvents> events = readKineto("cut.json", *bytes, {});
-                if (!events) {
-                    QCOMPARE(events.error().code, std::string("not-a-trace"));
-                    QVERIFY(events.error().where.line > 0 && events.error().where.column > 0);
-                    continue;
-                }
-                if (whole.substr(length).find_first_not_of(" \t\r\n") != std::string::npos) {
-                    QVERIFY2(!events->stopped.empty(), fmt::format("{} {}", name, length).c_str());
-                    QVERIFY(events->stopped_at.line > 0 && events->stopped_at.column > 0);
-                    QCOMPARE(events->stopped_byte, length);
-                }
-                QVERIFY(linkTrace(events.value(), {}).ok());
-            }
-        }
     }
 };
 

@@ -134,9 +134,12 @@ private slots:
         QCOMPARE(load("trace_parallel.json").of(*graph, "mm0")->ns, int64_t{60000});
     }
 
-    void earlyKernels() {
+    /// What case 70 reports: a kernel that starts before its launch is linked by its correlation id, and its
+    /// time is that of the kernel alone.
+    void case70EarlyKernels() {
         const GraphPtr graph = CostGraph::make();
         const LoadedCosts loaded = load("trace_early_kernel.json");
+        QVERIFY2(loaded.ok(), loaded.errorCode().c_str());
         QCOMPARE(loaded.of(*graph, "mm0")->ns, int64_t{30000});
         const std::string message = loaded.message("kernels-before-launch");
         QVERIFY2(contains(message, "1 of 2 kernels") && contains(message, "6.5 µs"), message.c_str());
@@ -167,7 +170,8 @@ private slots:
         QCOMPARE(countRanks("[]"), int64_t{0});
     }
 
-    void gatherThatRunsAsSendRecv() {
+    /// Cases 51 and 70: an operator that runs as several SendRecv kernels is one collective.
+    void case70ManyKernelsOfOneOperator() {
         const GraphPtr graph = CostGraph::make();
         CostGraph g;
         const NodeId w = g.gather("f32", 2048); // 4096 bytes of bf16, as 1024 floats are

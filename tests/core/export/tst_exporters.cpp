@@ -8,6 +8,7 @@
 #include "passes/pass.h"
 #include "schedule/scheduler.h"
 #include "support/test_data.h"
+#include "support/trace_check.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -136,56 +137,6 @@ std::vector<std::vector<std::string>> readCsv(const std::string& text) {
     return inside ? std::vector<std::vector<std::string>>() : rows;
 }
 
-/// Faults of a Chrome trace as Perfetto would meet them; empty if none.
-std::string traceFault(const Json& trace) {
-    std::map<int64_t, std::vector<Json>> starts, ends;
-    std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> slices;
-    std::set<std::pair<int, int>> threads;
-    for (const Json& event : trace.at("traceEvents")) {
-        const std::string phase = event.at("ph");
-        if (phase == "M") {
-            if (event.at("name") == "thread_name")
-                threads.emplace(event.at("pid").get<int>(), event.at("tid").get<int>());
-            continue;
-        }
-        if (event.at("ts").get<double>() < 0)
-            return "a negative time";
-        if (phase == "X") {
-            if (event.at("dur").get<double>() < 0)
-                return "a negative duration";
-            const double start = event.at("ts"), length = event.at("dur");
-            const int pid = event.at("pid"), tid = event.at("tid");
-            slices[{pid, tid}].emplace_back(start, start + length);
-        } else if (phase == "s" || phase == "f") {
-            (phase == "s" ? starts : ends)[event.at("id").get<int64_t>()].push_back(event);
-        } else if (phase == "C" && event.at("args").at("bytes").get<int64_t>() < 0) {
-            return "a negative counter";
-        }
-    }
-    for (const auto& [thread, spans] : slices) {
-        if (!threads.count(thread))
-            return "a slice on a thread without a name";
-    }
-    if (starts.size() != ends.size())
-        return "arrows without an end";
-    for (const auto& [id, list] : starts) {
-        if (list.size() != 1 || ends[id].size() != 1)
-            return "an arrow's id is used twice";
-        if (ends[id][0].at("ts").get<double>() < list[0].at("ts").get<double>() ||
-            ends[id][0].at("pid") != list[0].at("pid"))
-            return "an arrow that goes back in time";
-        for (const Json& end : {list[0], ends[id][0]}) {
-            const double at = end.at("ts");
-            const int pid = end.at("pid"), tid = end.at("tid");
-            const auto& spans = slices[{pid, tid}];
-            if (std::none_of(spans.begin(), spans.end(),
-                             [&](const auto& span) { return span.first <= at && at <= span.second; }))
-                return "an arrow that ends on no slice";
-        }
-    }
-    return {};
-}
-
 } // namespace
 
 namespace QTest {
@@ -206,6 +157,8 @@ private slots:
     void tables();
     void logLines();
     void environment();
+    void targets();
+    void profile();
     void hostileNames();
     void sameBytesTwice();
     void csvCells();
@@ -282,7 +235,7 @@ void TestExporters::traces() {
         if (!analysis)
             continue;
         const Json trace = Json::parse(written(*analysis, "trace"));
-        QCOMPARE(traceFault(trace), std::string());
+        QCOMPARE(test::traceFault(trace), std::string());
         std::map<int, double> end, compute;
         std::map<int, std::set<std::string>> names;
         for (const Json& event : trace.at("traceEvents")) {
@@ -399,12 +352,61 @@ void TestExporters::environment() {
                  line.c_str());
 }
 
+void TestExporters::targets() {
+    const AnalysisPtr analysis = analysisOf(kGraph, {{Setting::Scheduler, "overlap-scheduler-upstream"}});
+    if (!analysis)
+        return;
+    const Exporter* inductor = findExporter("inductor");
+    QVERIFY(inductor->targets().size() >= 7);
+    QCOMPARE(inductor->write(*analysis, {"torch-1.0"}).error().code, std::string("unknown-target"));
+    QCOMPARE(findExporter("schedule")->write(*analysis, {"torch-2.15"}).error().code,
+             std::string("unknown-target"));
+    for (const std::string& target : inductor->targets()) {
+        const std::string text = inductor->write(*analysis, {target}).value();
+        // A version without the scheduler gets no field of it, and the file says so.
+        const bool has = target != "torch-2.9";
+        QCOMPARE(text.find("enable_overlap_scheduling\": True") != std::string::npos, has);
+        QVERIFY(has || text.find("enable_overlap_scheduling = True: this version has no such option") !=
+                           std::string::npos);
+        QVERIFY(text.find("# Not expressed") != std::string::npos);
+    }
+    // Nothing that was changed is dropped silently.
+    const AnalysisPtr changed = analysisOf(kGraph, {{Setting::Carry, "false"}, {Setting::Contention, "2"}});
+    for (const char* format : {"magi-env", "magi-python", "magi-yaml", "inductor", "torchtitan"}) {
+        const std::string text = written(*changed, format);
+        QVERIFY2(text.find("carry = false, changed") != std::string::npos, format);
+        QVERIFY2(text.find("contention = 2, changed") != std::string::npos ||
+                     text.find("contention_factor") != std::string::npos ||
+                     text.find("CONTENTION_FACTOR=2") != std::string::npos,
+                 format);
+        QVERIFY(!findExporter(format)->warnings(*changed).empty());
+    }
+}
+
+void TestExporters::profile() {
+    const AnalysisPtr analysis = analysisOf(kGraph, {});
+    if (!analysis)
+        return;
+    const Json trace = Json::parse(written(*analysis, "pge"));
+    std::map<int64_t, double> kernels;
+    size_t operators = 0;
+    for (const Json& event : trace.at("traceEvents")) {
+        if (event.value("cat", "") == "kernel")
+            QVERIFY(
+                kernels.emplace(event.at("args").at("External id").get<int64_t>(), event.at("dur")).second);
+        operators += event.value("cat", "") == "cpu_op" ? 1 : 0;
+    }
+    QVERIFY(operators > 0 && kernels.size() > operators); // the others are collectives
+    for (const auto& [id, microseconds] : kernels)
+        QVERIFY(microseconds > 0);
+}
+
 void TestExporters::hostileNames() {
     const AnalysisPtr analysis = hostileAnalysis();
     QVERIFY(analysis);
     const Json schedule = Json::parse(written(*analysis, "schedule"));
     QCOMPARE(schedule.at("order").size(), analysis->after.graph->size());
-    QCOMPARE(traceFault(Json::parse(written(*analysis, "trace"))), std::string());
+    QCOMPARE(test::traceFault(Json::parse(written(*analysis, "trace"))), std::string());
     const auto rows = readCsv(written(*analysis, "gathers-csv"));
     QCOMPARE(rows.size(), size_t(2));
     QCOMPARE(rows[1][0], std::string("'@gather|\"\\\n"));

@@ -5,6 +5,8 @@
 #include "support/test_data.h"
 
 #include <QTest>
+#include <ctime>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -59,31 +61,33 @@ size_t mostInFlight(const CollectiveTable& table, bool gathers_only) {
 class TstCases : public QObject {
     Q_OBJECT
 private slots:
-    void fsdp2Forward();
-    void fsdp2Backward();
-    void schedulerNodes();
-    void fourStages();
-    void runnableWithShapes();
-    void largeRunnable();
-    void megatron();
-    void jointWithBroadcast();
-    void legacyAndSmallGraphs();
-    void inputsThatAreAwaited();
-    void cutText();
-    void sinkWaits();
-    void commentsAndFragments();
-    void controlDeps();
-    void eagerTrace();
-    void shardedAlongAnotherDimension();
-    void outputCodeWithMissingWait();
-    void graphBreak();
+    void case01Fsdp2Forward();
+    void case03Fsdp2Backward();
+    void case05SchedulerNodes();
+    void case09FourStages();
+    void case11RunnableWithShapes();
+    void case14LargeRunnable();
+    void case18ActivationGathers();
+    void case20SavedInputsGatheredTwice();
+    void case21JointWithBroadcast();
+    void case23LegacyOperators();
+    void case25TwoInFlight();
+    void case27InputsThatAreAwaited();
+    void case28CutText();
+    void case30SinkWaits();
+    void case32GraphLinesInComments();
+    void case38CommentsThatRepeatStatements();
+    void case35ControlDeps();
+    void case41EagerTrace();
+    void case42ShardedAlongAnotherDimension();
+    void case60OutputCodeWithMissingWait();
 };
 
 #define NEEDS_CASES()                                                                                        \
     if (!casePath("README.md"))                                                                              \
     return
 
-void TstCases::fsdp2Forward() {
+void TstCases::case01Fsdp2Forward() {
     NEEDS_CASES();
     const Opened opened = openCase("01-fsdp2-fwd-readable-t26/input.fx.py");
     QVERIFY(opened.result.ok());
@@ -91,6 +95,9 @@ void TstCases::fsdp2Forward() {
     const Graph& graph = opened.graph();
     const CollectiveTable table(graph);
     QCOMPARE(table.size(), size_t{3});
+    QCOMPARE(waitCount(graph), size_t{3});
+    QCOMPARE(std::string(graph.text(graph.groups()[0].name)), std::string("0"));
+    QCOMPARE(graph.groups()[0].size, 2);
     const char* shards[] = {"primals_2", "primals_5", "primals_7"};
     const char* unsharded[] = {"primals_3", "primals_6", "primals_8"};
     for (size_t i = 0; i < 3; ++i) {
@@ -105,14 +112,27 @@ void TstCases::fsdp2Forward() {
         for (const NodeId consumer : consumers) // nothing after the parameter is freed
             QVERIFY(consumer < graph.users(parameter).back() || i > 0);
     }
-    // hoisting gather 2 is allowed, running the matmul before its copy is not
+    // hoisting gathers 2 and 3 to the start is allowed, running the matmul before its copy is not
+    std::vector<bool> first(graph.size(), false);
+    for (const Collective& item : table.all())
+        first[item.launch] = true;
+    for (NodeId id = static_cast<NodeId>(graph.size()); id-- > 0;) {
+        for (const NodeId input : graph.inputs(id))
+            first[input] = first[input] || first[id];
+    }
     Order order = identityOrder(graph);
+    std::stable_partition(order.begin() + graph.placeholdersEnd(), order.end(),
+                          [&](NodeId id) { return first[id]; });
+    QVERIFY(std::find(order.begin(), order.end(), table[2].launch) <
+            std::find(order.begin(), order.end(), table[0].waits.front()));
+    QVERIFY(!findBrokenEdge(graph, order).has_value());
+    order = identityOrder(graph);
     const NodeId copy = graph.find("copy__1").value(), matmul = graph.find("mm_1").value();
     std::rotate(order.begin() + copy, order.begin() + copy + 1, order.begin() + matmul + 1);
     QVERIFY(findBrokenEdge(graph, order).has_value());
 }
 
-void TstCases::fsdp2Backward() {
+void TstCases::case03Fsdp2Backward() {
     NEEDS_CASES();
     for (const char* file : {"input_before.fx.py", "input_after.fx.py"}) {
         const Opened opened = openCase(std::string("03-fsdp2-bwd-readable-t26/") + file);
@@ -127,8 +147,10 @@ void TstCases::fsdp2Backward() {
             QVERIFY(item.launch != kNoNode && item.waits.size() == 1);
             QCOMPARE(item.waits.front(), item.launch + 1);
             QCOMPARE(std::string(graph.text(graph.groups()[item.group].name)), std::string("0"));
-            if (!item.isGather())
+            if (!item.isGather()) {
+                QCOMPARE(std::string(graph.text(graph.arg(item.launch, 1)->text)), std::string("avg"));
                 continue;
+            }
             for (const std::string& name : names(graph, item.parameters))
                 gathered.push_back(name);
             // the first layer needs no gradient of its input: nothing reads its gathered weight
@@ -138,7 +160,7 @@ void TstCases::fsdp2Backward() {
     }
 }
 
-void TstCases::schedulerNodes() {
+void TstCases::case05SchedulerNodes() {
     NEEDS_CASES();
     const Opened opened = openCase("05-fsdp2-ir-post-fusion-t26/input.txt");
     QVERIFY(opened.result.ok());
@@ -163,7 +185,7 @@ void TstCases::schedulerNodes() {
     QVERIFY(before.find("grouped-collectives"));
 }
 
-void TstCases::fourStages() {
+void TstCases::case09FourStages() {
     NEEDS_CASES();
     for (const char* process : {"a", "b"}) {
         for (const char* stage :
@@ -193,7 +215,7 @@ void TstCases::fourStages() {
     QCOMPARE(std::string(graph.text(graph.origins(graph.find("buf2").value())[0])), std::string("linear_1"));
 }
 
-void TstCases::runnableWithShapes() {
+void TstCases::case11RunnableWithShapes() {
     NEEDS_CASES();
     const Opened opened = openCase("11-llama3-8b-fw-64-1d/input.py");
     QVERIFY(opened.result.ok());
@@ -218,9 +240,15 @@ void TstCases::runnableWithShapes() {
     QCOMPARE(opened.find("inferred-shapes")->hint, std::string()); // every call has a shape
 }
 
-void TstCases::largeRunnable() {
+void TstCases::case14LargeRunnable() {
     NEEDS_CASES();
+    const std::clock_t start = std::clock(); // CPU time: other programs may be running
     const Opened opened = openCase("14-deepseek-v3-bw-128-ep/input.py");
+    const double took_ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    qInfo("14,430 nodes with shapes inferred: %.0f ms", took_ms);
+#ifdef NDEBUG
+    QVERIFY2(took_ms < 1000, qPrintable(QString::number(took_ms)));
+#endif
     QVERIFY(opened.result.ok());
     const Graph& graph = opened.graph();
     const CollectiveTable table(graph);
@@ -238,24 +266,41 @@ void TstCases::largeRunnable() {
     QCOMPARE(opened.graph().groups()[graph.findGroup("1033")].size > 1, true);
 }
 
-void TstCases::megatron() {
+void TstCases::case18ActivationGathers() {
     NEEDS_CASES();
     for (int rank : {0, 1}) {
-        const std::string file = "/input_rank" + std::to_string(rank) + ".fx.py";
-        const Opened forward = openCase("18-megatron-sp-fw-two-ranks" + file);
-        QVERIFY(forward.result.ok());
-        const CollectiveTable table(forward.graph());
+        const Opened opened = openCase(fmt::format("18-megatron-sp-fw-two-ranks/input_rank{}.fx.py", rank));
+        QVERIFY(opened.result.ok());
+        const Graph& graph = opened.graph();
+        const CollectiveTable table(graph);
         QCOMPARE(kindCount(table, CollectiveKind::AllGather), size_t{5});
-        QCOMPARE(table.weightGatherCount(), size_t{0}); // activations only
-        QCOMPARE(forward.graph().info().rank, rank);
+        QCOMPARE(kindCount(table, CollectiveKind::ReduceScatter), size_t{4});
+        QCOMPARE(kindCount(table, CollectiveKind::AllReduce), size_t{4});
+        QCOMPARE(waitCount(graph), size_t{13});
+        QCOMPARE(graph.groups().size(), size_t{1});
+        QCOMPARE(std::string(graph.text(graph.groups()[0].name)), std::string("12"));
+        QCOMPARE(graph.groups()[0].size, 2);
+        QCOMPARE(table.weightGatherCount(), size_t{0}); // activations only: said by lint, tst_lint
+        QCOMPARE(graph.info().rank, rank);
+    }
+}
 
-        const Opened backward = openCase("20-megatron-sp-bw-missing-allreduce" + file);
+void TstCases::case20SavedInputsGatheredTwice() {
+    NEEDS_CASES();
+    for (int rank : {0, 1}) {
+        const Opened backward =
+            openCase(fmt::format("20-megatron-sp-bw-missing-allreduce/input_rank{}.fx.py", rank));
         QVERIFY(backward.result.ok());
         const Graph& graph = backward.graph();
         const CollectiveTable all(graph);
         QCOMPARE(kindCount(all, CollectiveKind::AllGather), size_t{9});
         QCOMPARE(kindCount(all, CollectiveKind::ReduceScatter), size_t{5});
-        QCOMPARE(kindCount(all, CollectiveKind::AllReduce), size_t{6});
+        std::map<std::string, size_t> reduced;
+        for (const Collective& item : all.all()) {
+            if (item.kind == CollectiveKind::AllReduce)
+                ++reduced[std::string(graph.text(graph.groups()[item.group].name))];
+        }
+        QCOMPARE(reduced, (std::map<std::string, size_t>{{"12", 4}, {rank == 0 ? "1" : "3", 2}}));
         QCOMPARE(waitCount(graph), size_t{20});
         // a placeholder called like an operator is a placeholder
         QCOMPARE(graph.node(graph.find("wait_tensor_3").value()).kind, NodeKind::Placeholder);
@@ -274,7 +319,7 @@ void TstCases::megatron() {
     }
 }
 
-void TstCases::jointWithBroadcast() {
+void TstCases::case21JointWithBroadcast() {
     NEEDS_CASES();
     const Opened opened = openCase("21-joint-graph-moe-broadcast/input_rank0.fx.py");
     QVERIFY(opened.result.ok());
@@ -292,25 +337,38 @@ void TstCases::jointWithBroadcast() {
     QCOMPARE(table.indexOf(graph.find("wait_tensor_18").value()), inner); // a wait of a wait
 }
 
-void TstCases::legacyAndSmallGraphs() {
+void TstCases::case23LegacyOperators() {
     NEEDS_CASES();
+    const char* gathered[] = {"detach_3", "clone"};
     for (int index : {0, 1}) {
         const Opened opened = openCase("23-old-c10d-functional-tag-ranks/input.txt", index);
         QVERIFY(opened.result.ok());
         const CollectiveTable table(opened.graph());
         QCOMPARE(kindCount(table, CollectiveKind::AllGather), size_t{1});
         QCOMPARE(kindCount(table, CollectiveKind::ReduceScatter), static_cast<size_t>(index));
+        QCOMPARE(waitCount(opened.graph()), static_cast<size_t>(index) + 1);
         QCOMPARE(table[0].group_size, 2);
         QCOMPARE(opened.graph().groups()[0].ranks, (std::vector<int32_t>{0, 1}));
+        for (const Collective& item : table.all()) {
+            if (item.isGather())
+                QCOMPARE(names(opened.graph(), {opened.graph().inputs(item.launch)[0]}),
+                         std::vector<std::string>{gathered[index]});
+        }
     }
+}
+
+void TstCases::case25TwoInFlight() {
+    NEEDS_CASES();
     const Opened pair = openCase("25-reduce-scatter-pair-lambda-class/input.txt");
     QVERIFY(pair.result.ok());
     const CollectiveTable table(pair.graph());
     QCOMPARE(table.size(), size_t{2});
+    QCOMPARE(kindCount(table, CollectiveKind::ReduceScatter), size_t{2}); // no gather
+    QCOMPARE(waitCount(pair.graph()), size_t{2});
     QCOMPARE(mostInFlight(table, false), size_t{2});
 }
 
-void TstCases::inputsThatAreAwaited() {
+void TstCases::case27InputsThatAreAwaited() {
     NEEDS_CASES();
     const Opened opened = openCase("27-async-input-wait-on-placeholder/input.txt");
     QVERIFY(opened.result.ok());
@@ -321,17 +379,18 @@ void TstCases::inputsThatAreAwaited() {
     QVERIFY(!opened.diagnostics.hasErrors());
 }
 
-void TstCases::cutText() {
+void TstCases::case28CutText() {
     NEEDS_CASES();
     const Opened opened = openCase("28-tied-weight-duplicate-gathers/input.txt");
     QVERIFY(opened.result.ok());
     QVERIFY(opened.find("cut-graph") && opened.find("cut-graph")->where.line == 13);
     const CollectiveTable table(opened.graph());
     QCOMPARE(table.weightGatherCount(), size_t{1});
+    QCOMPARE(waitCount(opened.graph()), size_t{1});
     QCOMPARE(opened.graph().info().name, std::string("input: Forward graph 0"));
 }
 
-void TstCases::sinkWaits() {
+void TstCases::case30SinkWaits() {
     NEEDS_CASES();
     const Opened opened = openCase("30-sink-waits-graph-form/input.txt");
     QVERIFY(opened.result.ok());
@@ -345,9 +404,10 @@ void TstCases::sinkWaits() {
     QCOMPARE(between, size_t{2});
     const NodeId squared = graph.find("mm").value(); // uses its input twice, counts as one user
     QCOMPARE(graph.inputs(squared).size(), size_t{1});
+    QCOMPARE(graph.users(graph.find("arg0_1").value()).size(), size_t{1});
 }
 
-void TstCases::commentsAndFragments() {
+void TstCases::case32GraphLinesInComments() {
     NEEDS_CASES();
     const Opened commented = openCase("32-commented-graph-async-tp/input.txt");
     QVERIFY(commented.result.ok() && commented.find("fragment"));
@@ -356,7 +416,10 @@ void TstCases::commentsAndFragments() {
     QCOMPARE(waitCount(commented.graph()), size_t{1});
     QCOMPARE(commented.graph().node(commented.graph().find("cat_33").value()).kind, NodeKind::Placeholder);
     QCOMPARE(table[0].group_size, 16);
+}
 
+void TstCases::case38CommentsThatRepeatStatements() {
+    NEEDS_CASES();
     const Opened repeated = openCase("38-eval-with-key-comments/input.txt");
     QVERIFY(repeated.result.ok());
     const CollectiveTable once(repeated.graph());
@@ -365,7 +428,7 @@ void TstCases::commentsAndFragments() {
     QCOMPARE(once[0].output_bytes, int64_t{1218303520});
 }
 
-void TstCases::controlDeps() {
+void TstCases::case35ControlDeps() {
     NEEDS_CASES();
     const Opened opened = openCase("35-overlap-hop-control-deps/input.txt");
     QVERIFY(opened.result.ok());
@@ -379,7 +442,7 @@ void TstCases::controlDeps() {
     }
 }
 
-void TstCases::eagerTrace() {
+void TstCases::case41EagerTrace() {
     NEEDS_CASES();
     const Opened opened = openCase("41-make-fx-eager-fsdp2-allgather-base/input.txt");
     QVERIFY(opened.result.ok());
@@ -393,10 +456,12 @@ void TstCases::eagerTrace() {
     QCOMPARE(table[0].output_bytes, int64_t{525352960} * 2);
     QCOMPARE(table[0].input_bytes, int64_t{16417280} * 2);
     QCOMPARE(std::string(graph.text(graph.groups()[table[0].group].name)), std::string("_torchbind_obj0"));
-    QVERIFY(opened.find("eager-trace"));
+    QCOMPARE(waitCount(graph), size_t{0});
+    QVERIFY2(opened.find("eager-trace")->message.find("no wait nodes") != std::string::npos,
+             opened.find("eager-trace")->message.c_str());
 }
 
-void TstCases::shardedAlongAnotherDimension() {
+void TstCases::case42ShardedAlongAnotherDimension() {
     NEEDS_CASES();
     const Opened opened = openCase("42-activation-checkpoint-comment-graph/input.txt");
     QVERIFY(opened.result.ok());
@@ -404,9 +469,11 @@ void TstCases::shardedAlongAnotherDimension() {
     const NodeId cat = graph.find("cat_1").value();
     QCOMPARE(graph.inputs(cat).size(), size_t{4});
     QCOMPARE(graph.node(graph.find("wait_tensor_5").value()).kind, NodeKind::Wait);
+    // the parameter is the cat, not the wait: the chain is followed to where the shards become one
+    QCOMPARE(names(graph, CollectiveTable(graph)[0].consumers), std::vector<std::string>{"cat_1"});
 }
 
-void TstCases::outputCodeWithMissingWait() {
+void TstCases::case60OutputCodeWithMissingWait() {
     NEEDS_CASES();
     const Opened opened = openCase("60-unwaited-collective-buffer-alias/input.md");
     QVERIFY(opened.result.ok());
@@ -424,16 +491,6 @@ void TstCases::outputCodeWithMissingWait() {
     QCOMPARE(graph.node(kernel).kind, NodeKind::Compute);
     const auto users = graph.users(launched.launch);
     QVERIFY(std::find(users.begin(), users.end(), kernel) != users.end());
-}
-
-void TstCases::graphBreak() {
-    NEEDS_CASES();
-    const Opened opened = openCase("72-graph-break-between-launch-and-wait/input.md");
-    QVERIFY(opened.result.ok()); // the lines before the break
-    const CollectiveTable table(opened.graph());
-    QCOMPARE(table.size(), size_t{1});
-    QVERIFY(table[0].waits.empty());
-    QVERIFY(opened.find("fragment"));
 }
 
 QTEST_GUILESS_MAIN(TstCases)

@@ -50,10 +50,10 @@ void checkCounts(const std::string& path, const GraphList& list, size_t& checked
 class TstCasesLogs : public QObject {
     Q_OBJECT
 private slots:
-    void ranksDiffer();
-    void executionOrder();
-    void redistribute();
-    void logPrefix();
+    void case15RanksDiffer();
+    void case16ExecutionOrder();
+    void case22Redistribute();
+    void case43LogPrefix();
     void tlparseFolder();
     void traceFolderOfOurOwn();
     void faultyFilesOfAFolderAreNamed();
@@ -65,7 +65,7 @@ private slots:
     if (!casePath("README.md"))                                                                              \
     return
 
-void TstCasesLogs::ranksDiffer() {
+void TstCasesLogs::case15RanksDiffer() {
     NEEDS_CASES();
     const GraphList log = listOf(*casePath("15-torch-trace-ranks-differ-hang/input_rank0.log"));
     std::set<std::string> stages, ids;
@@ -109,7 +109,7 @@ void TstCasesLogs::ranksDiffer() {
     QCOMPARE(graphs[0]->node(gather).kind, NodeKind::Launch);
 }
 
-void TstCasesLogs::executionOrder() {
+void TstCasesLogs::case16ExecutionOrder() {
     NEEDS_CASES();
     Diagnostics diagnostics;
     const auto imported = importGraph(*casePath("16-torch-trace-graph-exec-order"),
@@ -136,7 +136,7 @@ void TstCasesLogs::executionOrder() {
     QVERIFY(one.find("costs-beside"));
 }
 
-void TstCasesLogs::redistribute() {
+void TstCasesLogs::case22Redistribute() {
     NEEDS_CASES();
     const GraphList list = listOf(*casePath("22-dynamo-graph-prim-redistribute/input.txt"));
     QCOMPARE(list.graphs.size(), size_t{5});
@@ -155,7 +155,7 @@ void TstCasesLogs::redistribute() {
     QCOMPARE(std::string(aot.graph().text(aot.graph().groups()[0].name)), std::string("0"));
 }
 
-void TstCasesLogs::logPrefix() {
+void TstCasesLogs::case43LogPrefix() {
     NEEDS_CASES();
     const GraphList list = listOf(*casePath("43-torch-logs-aot-graphs-prefix/input.txt"));
     QCOMPARE(list.graphs.size(), size_t{1});

@@ -15,13 +15,61 @@ class TstImport : public QObject {
 private slots:
     void neighboursAreNamed_data();
     void neighboursAreNamed();
+    void case08ListOfOperators();
+    void case33DebugModeLog();
     void choosing();
     void faults();
     void cutAnywhere_data();
     void cutAnywhere();
     void damagedTexts();
+    void listsThatNeverClose();
     void largeTextIsReadWhole();
 };
+
+/// The kinds of the cases, too, for checkouts without them.
+static void addOwnNeighbours() {
+    const auto own = [](const char* name, const QByteArray& bytes, const char* what) {
+        static QTemporaryDir folder;
+        const QString path = folder.path() + "/" + name;
+        QFile file(path);
+        if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size())
+            QTest::newRow(name) << path << what;
+    };
+    own("pickle.bin", QByteArray("\x80\x04\x95\x10\x00\x00", 6), "Python pickle");
+    own("archive.pt", QByteArray("PK\x03\x04\x00\x00", 6), "ZIP archive");
+    own("report.sqlite", QByteArray("SQLite format 3\0\x10", 17), "SQLite");
+    own("binary", QByteArray("abc\0def", 7), "binary file");
+    own("blank", "  \n\n", "white space");
+    own("costs.json", "{\"format\":\"gatherscope.costs\",\"version\":1}", "cost file");
+    own("et.json",
+        "{\"schema\": \"1.1.0-chakra.0.0.4\", \"pid\": 1, \"nodes\": [{\"id\": 1, \"name\": "
+        "\"nccl:all_gather\", \"ctrl_deps\": 0}]}",
+        "Chakra or PyTorch execution trace");
+    own("chakra.json", "{\"workload_graph\": [{\"Id\": 0, \"Name\": \"COMP_NODE\", \"NodeType\": 4}]}",
+        "Chakra or PyTorch execution trace");
+    own("plugin.json",
+        "[\n{\"name\": \"AllReduce\", \"cat\": \"COLL\", \"ph\": \"b\", \"args\": {\"Datatype\": "
+        "ncclFloat32}},\n",
+        "NCCL's example profiler plugin");
+    own("debug_mode.txt",
+        "  torch.mm(dt: f32[8, 8]| S(0), dt: f32[8, 32]| S(0))\n    redistribute_input(1, S(0) -> R)\n"
+        "      _c10d_functional::all_gather_into_tensor(t: f32[1, 32], 8, 0)\n",
+        "DebugMode");
+    own("operators.txt",
+        "torch.ops._c10d_functional.all_gather_into_tensor.default\ntorch.ops.aten.mm.default\n"
+        "torch.ops.fsdp.copy_.default\n",
+        "list of operators");
+    own("watchdog.log",
+        "[rank7]:[E901 05:20:03.1 ProcessGroupNCCL.cpp:632] [Rank 7] Watchdog caught collective operation "
+        "timeout: "
+        "WorkNCCL(SeqNum=3, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 1 ms\n",
+        "NCCL's watchdog");
+    own("kernels.md", "It ran ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>) twice.\n",
+        "report or list of kernels");
+    own("page.html", "<!DOCTYPE html><html><body>Nothing.</body></html>\n", "web page");
+    own("words.txt", "def forward is mentioned here\nbut no graph\n", "plain text");
+    own("table.txt", "opcode       name    target    args    kwargs\n-----------  ------\n", "print_tabular");
+}
 
 void TstImport::neighboursAreNamed_data() {
     QTest::addColumn<QString>("path");
@@ -53,21 +101,7 @@ void TstImport::neighboursAreNamed_data() {
     add("71-misleading-kernel-names/input.md", "report or list of kernels");
     add("16-torch-trace-graph-exec-order/input_rank0.inductor_runtime_and_tensor_meta.0_0.json",
         "runtime estimates");
-    const auto own = [](const char* name, const QByteArray& bytes, const char* what) {
-        static QTemporaryDir folder;
-        const QString path = folder.path() + "/" + name;
-        QFile file(path);
-        if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size())
-            QTest::newRow(name) << path << what;
-    };
-    own("pickle.bin", QByteArray("\x80\x04\x95\x10\x00\x00", 6), "Python pickle");
-    own("archive.pt", QByteArray("PK\x03\x04\x00\x00", 6), "ZIP archive");
-    own("report.sqlite", QByteArray("SQLite format 3\0\x10", 17), "SQLite");
-    own("binary", QByteArray("abc\0def", 7), "binary file");
-    own("blank", "  \n\n", "white space");
-    own("costs.json", "{\"format\":\"gatherscope.costs\",\"version\":1}", "cost file");
-    own("words.txt", "def forward is mentioned here\nbut no graph\n", "plain text");
-    own("table.txt", "opcode       name    target    args    kwargs\n-----------  ------\n", "print_tabular");
+    addOwnNeighbours();
 }
 
 void TstImport::neighboursAreNamed() {
@@ -81,6 +115,34 @@ void TstImport::neighboursAreNamed() {
     QVERIFY(!opened.result.error().hint.empty());
     const bool costs = what.contains("Kineto") || what.contains("estimate") || what.contains("cost file");
     QVERIFY(!costs || opened.result.error().hint.find("--costs") != std::string::npos);
+}
+
+namespace {
+
+/// The text is refused for what it is, not opened as a graph with nothing in it.
+void checkRefused(const char* relative, const char* what) {
+    const auto path = casePath(relative);
+    if (!path)
+        return;
+    Diagnostics diagnostics;
+    QVERIFY(!listGraphs(*path, diagnostics).ok());
+    const Opened opened = open(*path);
+    QVERIFY(!opened.result.ok());
+    const Error& error = opened.result.error();
+    QCOMPARE(error.code, std::string("not-a-graph"));
+    QVERIFY2(error.message.find(what) != std::string::npos &&
+                 error.message.find("not an FX graph") != std::string::npos,
+             error.message.c_str());
+}
+
+} // namespace
+
+void TstImport::case08ListOfOperators() {
+    checkRefused("08-op-list-no-graph/input.txt", "a list of operators");
+}
+
+void TstImport::case33DebugModeLog() {
+    checkRefused("33-debugmode-trace-2d-mesh/input.txt", "a trace of DebugMode");
 }
 
 void TstImport::choosing() {
@@ -217,6 +279,28 @@ void TstImport::damagedTexts() {
         }
         const Opened opened = openText(text);
         QVERIFY(opened.result.ok() ? opened.graph().size() > 0 : !opened.result.error().message.empty());
+    }
+}
+
+/// Each line of a list that is never closed is looked at once: found by a fuzzer as a time-out.
+void TstImport::listsThatNeverClose() {
+    const std::string line = "    \"s\", # [0, 1,\n";
+    for (const std::string& head :
+         {std::string("def forward(self,\n"),
+          std::string("def forward(self, x):\n    y = torch.ops.aten.cat.default([\n"),
+          std::string("op0: ExternKernelSchedulerNode(_CollectiveKernel)\nop0.writes = \n    [ 0\n"),
+          std::string("op0: ExternKernelSchedulerNode(_CollectiveKernel)\nop0.outputs = [\n    buf0: X\n    "
+                      "buf0.users = [\n")}) {
+        std::string text = head;
+        while (text.size() < 2'000'000)
+            text += line;
+        const std::clock_t start = std::clock();
+        const Opened opened = openText(text);
+        const double took_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+        QVERIFY(opened.result.ok() || !opened.result.error().message.empty());
+        QVERIFY2(
+            took_s < 5,
+            qPrintable(QString("%1 s: %2").arg(took_s).arg(QString::fromStdString(head)))); // was minutes
     }
 }
 

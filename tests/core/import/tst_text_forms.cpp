@@ -451,11 +451,6 @@ void TstTextForms::wrappedOperators() {
     QCOMPARE(tied.graph().node(wait).kind, NodeKind::Wait);
     QCOMPARE(tied.graph().weakInputs(wait).size(), size_t{1});
     QCOMPARE(CollectiveTable(tied.graph())[0].waits, std::vector<NodeId>{wait});
-    // a nested graph that communicates stays one node, and that is said
-    const Opened nested = open(testDataPath("import/invoke_subgraph.txt"));
-    QVERIFY(nested.result.ok());
-    QVERIFY(nested.find("hidden-collectives"));
-    QCOMPARE(nested.find("hidden-collectives")->where.line, 4u);
 }
 
 void TstTextForms::graphForm() {

@@ -4,6 +4,9 @@
 #include "support/test_data.h"
 
 #include <QTest>
+#include <algorithm>
+#include <filesystem>
+#include <map>
 
 using namespace gs;
 using namespace gs::test;
@@ -21,6 +24,7 @@ class TstTextTables : public QObject {
     Q_OBJECT
 private slots:
     void tables();
+    void everyTextIsCompared();
     void schedulerNodes();
     void outputCode();
 };
@@ -52,6 +56,27 @@ void TstTextTables::tables() {
     QVERIFY(cut.result.ok());
     QVERIFY(cut.find("cut-graph"));
     QCOMPARE(cut.find("cut-graph")->where.line, 5u);
+}
+
+/// tst_fx_code compares print_readable, tst_fx_graph print(graph) with the JSON, tables() the tables with
+/// print(graph): each takes its texts by the names of the JSON files, so that no text may lack them.
+void TstTextTables::everyTextIsCompared() {
+    const auto any = corpusPath("graphs/mlp4_fsdp8_joint.json");
+    QVERIFY(any.has_value());
+    const std::vector<std::string> names = corpusGraphs();
+    std::map<std::string, size_t> counts;
+    for (const auto& item : std::filesystem::directory_iterator(std::filesystem::path(*any).parent_path())) {
+        const std::string file = item.path().filename().string();
+        const size_t dot = file.find('.');
+        const std::string name = file.substr(0, dot), form = file.substr(dot, file.find(".gz") - dot);
+        QVERIFY2(form == ".json" || form == ".readable.txt" || form == ".graph.txt" || form == ".tabular.txt",
+                 file.c_str());
+        QVERIFY2(std::binary_search(names.begin(), names.end(), name), file.c_str());
+        QVERIFY2(form != ".tabular.txt" || corpusPath("graphs/" + name + ".graph.txt"), file.c_str());
+        ++counts[form];
+    }
+    for (const auto& [form, count] : counts)
+        qInfo("%zu %s", count, form.c_str());
 }
 
 void TstTextTables::schedulerNodes() {

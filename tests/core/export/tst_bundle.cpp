@@ -1,0 +1,221 @@
+// Bundles: opened again they are the same analysis; differences are found and named; graphs survive as JSON.
+#include "analysis/bundle_request.h"
+#include "export/analysis_json.h"
+#include "export/bundle.h"
+#include "export/bundle_diff.h"
+#include "export/graph_json.h"
+#include "graph/order_edges.h"
+#include "import/importer.h"
+#include "support/test_data.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+using namespace gs;
+using Json = nlohmann::json;
+
+namespace QTest {
+template <>
+char* toString(const std::string& text) {
+    return qstrdup(text.c_str());
+}
+} // namespace QTest
+
+namespace {
+
+AnalysisPtr analyse(const AnalysisRequest& request) {
+    Analyser analyser;
+    Result<AnalysisPtr> analysis = analyser.analyse(request, {});
+    if (!analysis)
+        qWarning("%s", analysis.error().message.c_str());
+    return analysis ? analysis.value() : nullptr;
+}
+
+/// "" without the files; else the request for a corpus graph.
+std::optional<AnalysisRequest> requestFor(const std::string& name, const char* costs,
+                                          const std::vector<std::pair<Setting, std::string>>& settings) {
+    const auto graph = test::corpusPath("graphs/" + name);
+    if (!graph)
+        return std::nullopt;
+    AnalysisRequest request;
+    request.graph_file = *graph;
+    if (costs) {
+        const auto file = test::corpusPath("costs/" + name.substr(0, name.find('.')) + costs);
+        if (!file)
+            return std::nullopt;
+        request.cost_files.push_back(*file);
+    }
+    for (const auto& [key, value] : settings) {
+        if (!request.settings.set(key, value).ok())
+            qFatal("%s is no value", value.c_str());
+    }
+    return request;
+}
+
+} // namespace
+
+class TestBundle : public QObject {
+    Q_OBJECT
+
+private slots:
+    void sameAnalysis_data();
+    void sameAnalysis();
+    void everyGraphSurvives();
+    void nothingDiffers();
+    void differences();
+    void brokenBundles();
+
+private:
+    std::string write(const char* name, const std::string& text) {
+        const std::string path = folder_.path().toStdString() + "/" + name;
+        std::ofstream(path, std::ios::binary) << text;
+        return path;
+    }
+    QTemporaryDir folder_;
+};
+
+void TestBundle::sameAnalysis_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("costs");
+    QTest::addColumn<QStringList>("settings");
+    QTest::newRow("modelled") << "lm2_fsdp8_joint.json"
+                              << "" << QStringList();
+    QTest::newRow("named costs") << "lm2_fsdp8_joint.json"
+                                 << ".roofline.json" << QStringList{"bucket_mode=coalesced", "contention=2"};
+    QTest::newRow("merged and scaled") << "mlp4_fsdp8_joint.json"
+                                       << ".roofline.json"
+                                       << QStringList{"bucket_mode=fsdp", "comm_scale=3",
+                                                      "cost_sources=file,analytical", "scheduler=two-sided"};
+    QTest::newRow("buckets of the scheduler")
+        << "lm2_fsdp8_joint.json"
+        << ".roofline.json" << QStringList{"scheduler=overlap-scheduler", "collective_bucketing=true"};
+    QTest::newRow("lowered") << "prim29_lm4_fsdp8.json"
+                             << "" << QStringList{"bucket_mode=coalesced"};
+    QTest::newRow("scheduler nodes") << "snodes_lm3ac_fsdp8_bwd.json"
+                                     << "" << QStringList();
+    QTest::newRow("in flight") << "partial_wait_on_input.json"
+                               << "" << QStringList{"in_flight_ns=50000"};
+    QTest::newRow("text") << "lm2_fsdp8_joint.readable.txt"
+                          << "" << QStringList();
+}
+
+void TestBundle::sameAnalysis() {
+    QFETCH(QString, name);
+    QFETCH(QString, costs);
+    QFETCH(QStringList, settings);
+    const QByteArray suffix = costs.toUtf8();
+    auto request = requestFor(name.toStdString(), costs.isEmpty() ? nullptr : suffix.constData(), {});
+    if (!request)
+        return;
+    for (const QString& item : settings)
+        QVERIFY(
+            request->settings.set(item.section('=', 0, 0).toStdString(), item.section('=', 1).toStdString())
+                .ok());
+    request->edits.push_back({Edit::Kind::Forbid, "all_gather_into_tensor_3", {}, {}});
+    const AnalysisPtr first = analyse(*request);
+    QVERIFY(first);
+    const std::string path = write("again.bundle.json", writeBundle(*first));
+    QVERIFY(isBundle(path));
+    Diagnostics diagnostics;
+    const Result<AnalysisRequest> stated = bundleRequest(path, diagnostics);
+    QVERIFY(stated.ok());
+    QVERIFY(diagnostics.all().empty());
+    QVERIFY(stated->settings == request->settings);
+    const AnalysisPtr second = analyse(stated.value());
+    QVERIFY(second);
+    QCOMPARE(writeAnalysisJson(*second), writeAnalysisJson(*first));
+    const BundleDiff diff = compareBundles(path, write("second.bundle.json", writeBundle(*second))).value();
+    QVERIFY(!diff.found());
+}
+
+void TestBundle::everyGraphSurvives() {
+    size_t graphs = 0;
+    for (const std::string& name : test::corpusGraphs()) {
+        const auto file = test::corpusPath("graphs/" + name + ".json");
+        if (!file || test::readAll(*file).size() > 4'000'000)
+            continue;
+        Diagnostics diagnostics;
+        const Result<ImportedGraph> read = importGraph(*file, -1, -1, diagnostics, {});
+        QVERIFY(read.ok());
+        const Graph& graph = *read->graph;
+        const std::string text = writeGraphJson(graph);
+        const Result<ImportedGraph> again = importText({*file, text}, -1, -1, diagnostics, {});
+        QVERIFY2(again.ok(), name.c_str());
+        const Graph& other = *again->graph;
+        QVERIFY2(other.structuralHash() == graph.structuralHash(), name.c_str());
+        QVERIFY2(writeGraphJson(other) == text, name.c_str());
+        for (NodeId id = 0; id < graph.size(); ++id) {
+            QVERIFY2(graph.node(id).kind == other.node(id).kind &&
+                         graph.node(id).traits == other.node(id).traits,
+                     name.c_str());
+            QVERIFY2(graph.orderEdges(id).size() == other.orderEdges(id).size(), name.c_str());
+        }
+        ++graphs;
+    }
+    QVERIFY(graphs > 5);
+}
+
+void TestBundle::nothingDiffers() {
+    const auto request = requestFor("mlp4_fsdp8_joint.json", ".roofline.json", {});
+    if (!request)
+        return;
+    const std::string path = write("a.bundle.json", writeBundle(*analyse(*request)));
+    const Result<BundleDiff> diff = compareBundles(path, path);
+    QVERIFY(diff.ok());
+    QVERIFY(diff->changes.empty());
+    QVERIFY(Json::parse(bundleDiffJson(diff.value())).at("same") == true);
+    QVERIFY(bundleDiffText(diff.value(), 20).find("no difference") != std::string::npos);
+}
+
+void TestBundle::differences() {
+    const auto first = requestFor("mlp4_fsdp8_joint.json", ".roofline.json", {});
+    const auto second = requestFor("mlp4_fsdp8_joint.json", ".commheavy.json", {{Setting::Contention, "2"}});
+    if (!first || !second)
+        return;
+    const std::string a = write("a.bundle.json", writeBundle(*analyse(*first)));
+    const std::string b = write("b.bundle.json", writeBundle(*analyse(*second)));
+    const BundleDiff diff = compareBundles(a, b).value();
+    QVERIFY(diff.found());
+    std::set<std::string> kinds;
+    for (const BundleChange& change : diff.changes) {
+        kinds.insert(change.what);
+        QVERIFY(change.a != change.b);
+    }
+    QVERIFY((kinds == std::set<std::string>{"setting", "decision", "simulation", "cost"}));
+    const auto setting = std::find_if(diff.changes.begin(), diff.changes.end(),
+                                      [](const BundleChange& change) { return change.what == "setting"; });
+    QCOMPARE(setting->name, std::string("contention"));
+    QCOMPARE(setting->a, std::string("1.5"));
+    QCOMPARE(setting->b, std::string("2"));
+    QVERIFY(Json::parse(bundleDiffJson(diff)).at("same") == false);
+}
+
+void TestBundle::brokenBundles() {
+    const auto request = requestFor("mlp4_fsdp8_joint.json", nullptr, {});
+    if (!request)
+        return;
+    const std::string text = writeBundle(*analyse(*request));
+    const std::string cut = write("cut.bundle.json", text.substr(0, text.size() / 2));
+    QVERIFY(isBundle(cut));
+    Diagnostics diagnostics;
+    QCOMPARE(bundleRequest(cut, diagnostics).error().code, std::string("bad-bundle"));
+    AnalysisRequest open;
+    open.graph_file = cut;
+    QVERIFY(!Analyser().analyse(open, {}).ok());
+    QCOMPARE(compareBundles(cut, cut).error().code, std::string("not-a-bundle"));
+    QCOMPARE(compareBundles(request->graph_file, cut).error().code, std::string("not-a-bundle"));
+    Json newer = Json::parse(text);
+    newer["request"]["settings"]["no_such_setting"] = "1";
+    const std::string path =
+        write("newer.bundle.json", "{\"format\":\"gatherscope.bundle\"," + newer.dump().substr(1));
+    QVERIFY(bundleRequest(path, diagnostics).ok());
+    QCOMPARE(diagnostics.all().size(), size_t(1));
+}
+
+QTEST_GUILESS_MAIN(TestBundle)
+#include "tst_bundle.moc"
