@@ -92,8 +92,8 @@ class MadeUpJob : public WorkerProfileJob {
 public:
     using WorkerProfileJob::WorkerProfileJob;
     void probe() override {}
-    void plan(const MeasureRequest&, const std::string&) override { emit planned(190, 36); }
-    void start(const MeasureRequest&, const std::string&) override {}
+    void plan(const MeasureRequest&) override { emit planned(226); }
+    void start(const MeasureRequest&) override {}
     void cancel() override { emit failed({{"cancelled", "the measurement was cancelled", {}, ""}, -1, {}}); }
     void store(const Profile&, const std::string&) override {
         emit storeFailed({"store-locked",

@@ -11,15 +11,15 @@ namespace gs {
 
 namespace {
 
-/// Name of the device that the backend measures on here.
-Result<std::string> deviceOf(const WorkerRequest& worker) {
+/// Can the backend measure here?
+Status checkBackend(const WorkerRequest& worker) {
     const auto backends = probeBackends(worker.program);
     if (!backends)
         return backends.error();
     std::string names;
     for (const ProbedBackend& backend : backends.value()) {
         if (backend.name == worker.backend && !backend.devices.empty())
-            return backend.devices.front().name;
+            return Unit{};
         if (backend.name == worker.backend)
             return Error{"no-backend",
                          fmt::format("the backend {} cannot measure here: {}", backend.name, backend.why_not),
@@ -87,35 +87,30 @@ Result<Profile> measure(const ProfileRequest& request) {
     return result;
 }
 
-Result<Profile> knownProfile(const ProfileRequest& request, int64_t id) {
-    const auto store = ProfileStore::openReadOnly(request.store);
-    if (!store)
-        return store.error();
-    return store->read(id);
-}
-
 /// Measures what is not known and stores the whole; nothing is stored if all is in one profile already.
-Result<Profile> makeProfile(ProfileRequest request, const Analysis& analysis, const std::string& device) {
-    const Result<MeasurePlan> plan =
-        planMeasuring(analysis, {request.worker, request.store, request.again}, device);
+Result<Profile> makeProfile(ProfileRequest request, const Analysis& analysis) {
+    Result<MeasurePlan> plan = MeasurePlan::make(analysis, {request.worker, request.store, request.again});
     if (!plan)
         return plan.error();
-    if (!plan->known.entries.empty())
-        fmt::print(stderr, "{} keys are reused from the store, {} are measured\n", plan->known.entries.size(),
-                   plan->unknown);
-    request.worker.reuse = plan->reuse();
-    if (plan->nothingToDo())
-        return knownProfile(request, plan->known.newest_id);
+    request.worker.reuse = [&plan](const std::string& device) {
+        std::vector<std::string> keys = plan->reuse(device);
+        if (plan->known() > 0)
+            fmt::print(stderr, "{} keys are reused from the store, {} are measured\n", plan->known(),
+                       plan->unknown());
+        return keys;
+    };
     Result<Profile> measured = measure(request);
     if (!measured)
         return measured;
-    Profile whole = withKnownCosts(std::move(measured).value(), plan->known);
-    const Result<int64_t> id = storeProfile(request.store, whole);
+    Result<Profile> whole = plan->whole(std::move(measured).value());
+    if (!whole || whole->id > 0)
+        return whole;
+    const Result<int64_t> id = storeProfile(request.store, whole.value());
     if (!id)
         return id.error();
-    whole.id = id.value();
+    whole->id = id.value();
     if (request.keep && !request.quiet)
-        fmt::print(stderr, "stored as profile {} in {}\n", whole.id, request.store);
+        fmt::print(stderr, "stored as profile {} in {}\n", whole->id, request.store);
     return whole;
 }
 
@@ -130,10 +125,9 @@ Result<ProfileOutcome> profileGraph(const ProfileRequest& request) {
     if (!before)
         return before.error();
     outcome.before = before.value();
-    const Result<std::string> device = deviceOf(request.worker);
-    if (!device)
-        return device.error();
-    Result<Profile> profile = makeProfile(request, *outcome.before, device.value());
+    if (const Status usable = checkBackend(request.worker); !usable)
+        return usable.error();
+    Result<Profile> profile = makeProfile(request, *outcome.before);
     if (!profile)
         return profile.error();
     outcome.profile = std::move(profile).value();

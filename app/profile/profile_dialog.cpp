@@ -47,8 +47,7 @@ ProfileDialog::ProfileDialog(SnapshotPtr snapshot, std::unique_ptr<ProfileJob> j
                                                               : last);
     plan_delay_.setSingleShot(true);
     plan_delay_.setInterval(kPlanDelayMs);
-    connect(&plan_delay_, &QTimer::timeout, this,
-            [this] { job_->plan(setup_->request(), setup_->device()); });
+    connect(&plan_delay_, &QTimer::timeout, this, [this] { job_->plan(setup_->request()); });
     connectJob();
     setState(State::Probing);
     job_->probe();
@@ -118,15 +117,15 @@ QWidget* ProfileDialog::buildButtons() {
 void ProfileDialog::connectJob() {
     ProfileJob* job = job_.get();
     connect(job, &ProfileJob::probed, this, &ProfileDialog::probed);
-    connect(job, &ProfileJob::planned, this, [this](qlonglong known, qlonglong unknown) {
+    connect(job, &ProfileJob::planned, this, [this](qlonglong keys) {
         if (state_ != State::Ready)
             return;
+        const MeasureRequest request = setup_->request();
+        const bool known = !request.again && QFileInfo::exists(toQString(request.store));
         setup_->setPlanText(
-            unknown == 0 && known > 0
-                ? tr("The store knows all %1 keys: nothing has to be measured.").arg(counted(known))
-            : known > 0 ? tr("%1 keys are measured, %2 are taken from the store.")
-                              .arg(counted(unknown), counted(known))
-                        : tr("%1 keys are measured.").arg(counted(unknown)));
+            known
+                ? tr("%1 keys. What the store knows of this device is not measured again.").arg(counted(keys))
+                : tr("%1 keys are measured.").arg(counted(keys)));
     });
     connect(job, &ProfileJob::planFailed, this, [this](const Error& error) {
         if (state_ == State::Ready)
@@ -247,7 +246,7 @@ void ProfileDialog::start() {
     profile_.reset();
     run_->begin(request.worker.ranks);
     setState(State::Running);
-    job_->start(request, setup_->device());
+    job_->start(request);
 }
 
 void ProfileDialog::preview() {

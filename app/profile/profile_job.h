@@ -26,8 +26,8 @@ public:
 
     virtual void probe() = 0;
     /// Answers to an earlier request are dropped.
-    virtual void plan(const MeasureRequest& request, const std::string& device) = 0;
-    virtual void start(const MeasureRequest& request, const std::string& device) = 0;
+    virtual void plan(const MeasureRequest& request) = 0;
+    virtual void start(const MeasureRequest& request) = 0;
     /// Ends ranks and analyses; failed() with the code "cancelled" follows where ranks were at work.
     virtual void cancel() = 0;
     /// The open graph with the costs of `profile`, which need not be stored.
@@ -36,7 +36,7 @@ public:
 
 signals:
     void probed(const gs::ProbeReport& report);
-    void planned(qlonglong known, qlonglong unknown);
+    void planned(qlonglong keys); ///< to measure, if the store knows none
     void planFailed(const gs::Error& error);
     void hello(int rank, const gs::HelloMessage& message);
     void progress(int rank, const gs::ProgressMessage& message);

@@ -77,8 +77,7 @@ WorkerProfileJob::WorkerProfileJob(SnapshotPtr snapshot, QString program, Analys
     connect(&client_, &WorkerClient::entry, this, &ProfileJob::entry);
     connect(&client_, &WorkerClient::warning, this, &ProfileJob::warning);
     connect(&client_, &WorkerClient::failed, this, &ProfileJob::failed);
-    connect(&client_, &WorkerClient::finished, this,
-            [this](const Profile& profile) { emit measured(withKnownCosts(profile, known_)); });
+    connect(&client_, &WorkerClient::finished, this, &WorkerProfileJob::took);
     connect(&runner_, &JobRunner::finished, this, &ProfileJob::previewed);
     connect(&runner_, &JobRunner::failed, this, &ProfileJob::previewFailed);
 }
@@ -89,61 +88,50 @@ void WorkerProfileJob::probe() {
         [this](const ProbeReport& report) { emit probed(report); });
 }
 
-void WorkerProfileJob::plan(const MeasureRequest& request, const std::string& device) {
+void WorkerProfileJob::plan(const MeasureRequest& request) {
     const uint64_t generation = ++generation_;
     inBackground(
-        this, [snapshot = snapshot_, request, device] { return planMeasuring(*snapshot, request, device); },
+        this, [snapshot = snapshot_, request] { return MeasurePlan::make(*snapshot, request); },
         [this, generation](const Result<MeasurePlan>& plan) {
             if (generation != generation_)
                 return;
             if (plan)
-                emit planned(static_cast<qlonglong>(plan->known.entries.size()),
-                             static_cast<qlonglong>(plan->unknown));
+                emit planned(static_cast<qlonglong>(plan->keys()));
             else
                 emit planFailed(plan.error());
         });
 }
 
-void WorkerProfileJob::start(const MeasureRequest& request, const std::string& device) {
+void WorkerProfileJob::start(const MeasureRequest& request) {
     const uint64_t generation = ++generation_;
     preparing_ = true;
     inBackground(
-        this, [snapshot = snapshot_, request, device] { return planMeasuring(*snapshot, request, device); },
-        [this, generation, request](const Result<MeasurePlan>& plan) {
+        this, [snapshot = snapshot_, request] { return MeasurePlan::make(*snapshot, request); },
+        [this, generation](const Result<MeasurePlan>& plan) {
             if (generation == generation_)
-                begin(request, plan);
+                begin(plan);
         });
 }
 
-void WorkerProfileJob::begin(MeasureRequest request, const Result<MeasurePlan>& plan) {
+void WorkerProfileJob::begin(const Result<MeasurePlan>& plan) {
+    preparing_ = false;
     if (!plan) {
-        preparing_ = false;
         emit failed({plan.error(), -1, {}});
         return;
     }
-    known_ = plan->known;
-    if (plan->nothingToDo()) {
-        inBackground(
-            this,
-            [path = request.store, id = plan->known.newest_id]() -> Result<Profile> {
-                const auto store = ProfileStore::openReadOnly(path);
-                return store ? store->read(id) : Result<Profile>(store.error());
-            },
-            [this, generation = generation_](const Result<Profile>& profile) {
-                if (generation != generation_)
-                    return;
-                preparing_ = false;
-                if (profile)
-                    emit measured(profile.value());
-                else
-                    emit failed({profile.error(), -1, {}});
-            });
-        return;
-    }
-    preparing_ = false;
-    request.worker.reuse = plan->reuse();
-    request.worker.program = program_;
-    client_.start(request.worker);
+    plan_ = plan.value();
+    WorkerRequest worker = plan_->request().worker;
+    worker.reuse = [this](const std::string& device) { return plan_->reuse(device); };
+    worker.program = program_;
+    client_.start(worker);
+}
+
+void WorkerProfileJob::took(const Profile& profile) {
+    const Result<Profile> whole = plan_->whole(profile);
+    if (whole)
+        emit measured(whole.value());
+    else
+        emit failed({whole.error(), -1, {}});
 }
 
 void WorkerProfileJob::cancel() {

@@ -17,23 +17,24 @@ public:
                               QObject* parent = nullptr);
 
     void probe() override;
-    void plan(const MeasureRequest& request, const std::string& device) override;
-    void start(const MeasureRequest& request, const std::string& device) override;
+    void plan(const MeasureRequest& request) override;
+    void start(const MeasureRequest& request) override;
     void cancel() override;
     void preview(const Profile& profile, bool contention) override;
     void store(const Profile& profile, const std::string& path) override;
 
 private:
-    void begin(MeasureRequest request, const Result<MeasurePlan>& plan);
+    void begin(const Result<MeasurePlan>& plan);
+    void took(const Profile& profile);
 
     SnapshotPtr snapshot_;
     QString program_;
     WorkerClient client_;
     JobRunner runner_;
-    KnownCosts known_;        ///< of the measurement that runs
-    QTemporaryDir scratch_;   ///< store of the profile that is only tried
-    uint64_t generation_ = 0; ///< of plans and starts
-    bool preparing_ = false;  ///< between start() and the start of the ranks
+    std::optional<MeasurePlan> plan_; ///< of the measurement that runs
+    QTemporaryDir scratch_;           ///< store of the profile that is only tried
+    uint64_t generation_ = 0;         ///< of plans and starts
+    bool preparing_ = false;          ///< between start() and the start of the ranks
 };
 
 } // namespace gs

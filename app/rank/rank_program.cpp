@@ -58,11 +58,12 @@ public:
 
     /// Says the result; returns what went wrong, if anything did.
     std::optional<Failure> operator()() {
-        if (auto failure = shareErrors("the start", readStart()))
-            return failure;
         if (auto failure = shareErrors("reading the graph", readGraph()))
             return failure;
         if (auto failure = shareErrors("opening the backend", openBackend()))
+            return failure;
+        sayHello();
+        if (auto failure = shareErrors("the start", readStart()))
             return failure;
         auto outcome = runLockstep(plane_, *backend_, makeJob());
         if (const auto* failed = std::get_if<LockstepFailure>(&outcome)) {
@@ -156,10 +157,12 @@ private:
         if (!made)
             return made.error();
         backend_ = std::move(made).value();
-        DeviceFacts facts = backend_->facts();
-        voice_.say(HelloMessage{plane_.size(), plane_.localRank(), getpid(), hostName(), backend_->name(),
-                                facts.name, build_.version});
         return Unit{};
+    }
+
+    void sayHello() {
+        voice_.say(HelloMessage{plane_.size(), plane_.localRank(), getpid(), hostName(), backend_->name(),
+                                backend_->facts().name, build_.version});
     }
 
     template <typename Make>

@@ -4,58 +4,76 @@
 #include "cost/device_presets.h"
 
 #include <QFileInfo>
+#include <algorithm>
 
 namespace gs {
 
 namespace {
 
-std::vector<WorkItem> workOf(const Analysis& analysis, const WorkerRequest& worker) {
+bool exists(const std::string& file) {
+    return QFileInfo::exists(QString::fromStdString(file));
+}
+
+bool isNew(const ProfileEntry& entry) {
+    return entry.provenance == Provenance::Measured || entry.provenance == Provenance::Extrapolated;
+}
+
+} // namespace
+
+Result<MeasurePlan> MeasurePlan::make(const Analysis& analysis, MeasureRequest request) {
+    if (exists(request.store)) {
+        if (const auto store = ProfileStore::openReadOnly(request.store); !store)
+            return store.error();
+    }
+    MeasurePlan plan(std::move(request));
+    const WorkerRequest& worker = plan.request_.worker;
     const DevicePreset* device = findDevicePreset(analysis.request.settings.text(Setting::Device));
     WorkOptions options;
     options.compute = worker.compute;
     options.collectives = worker.collectives;
     const CostModelPtr model = makeAnalyticalModel(*device);
-    return makeWorkList({{analysis.after.graph, analysis.after.collectives},
-                         {analysis.before.graph, analysis.before.collectives}},
-                        worker.ranks, *model, options);
+    plan.work_ = makeWorkList({{analysis.after.graph, analysis.after.collectives},
+                               {analysis.before.graph, analysis.before.collectives}},
+                              worker.ranks, *model, options);
+    return plan;
 }
 
-size_t countUnknown(const std::vector<WorkItem>& work, const KnownCosts& known) {
-    size_t count = 0;
-    for (const WorkItem& item : work) {
+size_t MeasurePlan::countKeys(const std::map<std::string, ProfileEntry>& known) const {
+    return static_cast<size_t>(std::count_if(work_.begin(), work_.end(), [&](const WorkItem& item) {
         const bool asked = !item.latency_probe && (item.work != WorkKind::Compute || item.calls > 0);
-        count += asked && item.cannot.empty() && known.entries.count(item.key) == 0 ? 1 : 0;
-    }
-    return count;
+        return asked && item.cannot.empty() && known.count(item.key) == 0;
+    }));
 }
 
-} // namespace
+Result<KnownCosts> MeasurePlan::readKnown(const std::string& device) const {
+    if (request_.again || !exists(request_.store))
+        return KnownCosts{};
+    const auto store = ProfileStore::openReadOnly(request_.store);
+    if (!store)
+        return store.error();
+    const WorkerRequest& worker = request_.worker;
+    return findKnownCosts(store.value(), {device, worker.backend, worker.ranks, worker.plan.iterations},
+                          work_);
+}
 
-std::vector<std::string> MeasurePlan::reuse() const {
+std::vector<std::string> MeasurePlan::reuse(const std::string& device) {
+    known_ = readKnown(device);
     std::vector<std::string> keys;
-    keys.reserve(known.entries.size());
-    for (const auto& [key, entry] : known.entries)
-        keys.push_back(key);
+    for (const WorkItem& item : work_) {
+        if (known_ && known_->entries.count(item.key) > 0)
+            keys.push_back(item.key);
+    }
     return keys;
 }
 
-Result<MeasurePlan> planMeasuring(const Analysis& analysis, const MeasureRequest& request,
-                                  const std::string& device) {
-    const WorkerRequest& worker = request.worker;
-    const std::vector<WorkItem> work = workOf(analysis, worker);
-    MeasurePlan plan;
-    if (!request.again && QFileInfo::exists(QString::fromStdString(request.store))) {
-        const auto store = ProfileStore::openReadOnly(request.store);
-        if (!store)
-            return store.error();
-        Result<KnownCosts> known = findKnownCosts(
-            store.value(), {device, worker.backend, worker.ranks, worker.plan.iterations}, work);
-        if (!known)
-            return known.error();
-        plan.known = std::move(known).value();
+Result<Profile> MeasurePlan::whole(Profile measured) const {
+    if (!known_) // then nothing was reused, and the store will not take anything either
+        return known_.error();
+    if (known_->one_profile && std::none_of(measured.entries.begin(), measured.entries.end(), isNew)) {
+        const auto store = ProfileStore::openReadOnly(request_.store);
+        return store ? store->read(known_->newest_id) : Result<Profile>(store.error());
     }
-    plan.unknown = countUnknown(work, plan.known);
-    return plan;
+    return withKnownCosts(std::move(measured), known_.value());
 }
 
 Result<int64_t> storeProfile(const std::string& path, const Profile& profile) {

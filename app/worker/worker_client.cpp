@@ -16,6 +16,8 @@ namespace {
 constexpr int kTickMs = 200;
 /// Between asking mpirun to end the ranks and ending it by force.
 constexpr int kGraceMs = 2000;
+/// Programs may be slow to start: from a network, or with a device to wake.
+constexpr int kStartMs = 30'000;
 constexpr int kMostErrorBytes = 16 * 1024;
 
 /// The rank that an error of the ranks names (profile/protocol.h); -1 = it blames nobody.
@@ -83,8 +85,6 @@ void WorkerClient::start(const WorkerRequest& request) {
     last_tick_ms_ = 0;
     timer_.start();
     process_.start(command->program, command->arguments);
-    // stdin stays open until the ranks have ended: its end tells them that nobody listens any more.
-    process_.write(QByteArray::fromStdString(encodeStart(request.reuse)));
 }
 
 void WorkerClient::cancel() {
@@ -120,9 +120,12 @@ void WorkerClient::take(const RankMessage& message) {
         return;
     }
     RankState& state = ranks_[static_cast<size_t>(message.rank)];
+    state.heard = true;
     state.heard_ms = clock_.elapsed();
     if (const auto* m = std::get_if<HelloMessage>(&message.body)) {
         emit hello(message.rank, *m);
+        if (message.rank == 0 && request_ && stopped_ms_ < 0)
+            sayStart(m->device);
     } else if (const auto* m = std::get_if<ProgressMessage>(&message.body)) {
         state.key = m->key;
         emit progress(message.rank, *m);
@@ -147,6 +150,12 @@ void WorkerClient::take(const RankMessage& message) {
     }
 }
 
+void WorkerClient::sayStart(const std::string& device) {
+    // stdin stays open until the ranks have ended: its end tells them that nobody listens any more.
+    const auto reuse = request_->reuse ? request_->reuse(device) : std::vector<std::string>();
+    process_.write(QByteArray::fromStdString(encodeStart(reuse)));
+}
+
 void WorkerClient::tick() {
     const qint64 now = clock_.elapsed();
     const qint64 limit = request_->watchdog_ms;
@@ -162,7 +171,8 @@ void WorkerClient::tick() {
         return;
     }
     for (size_t r = 0; r < ranks_.size(); ++r) {
-        if (ranks_[r].said_bye || now - ranks_[r].heard_ms <= limit)
+        const qint64 patience = ranks_[r].heard ? limit : std::max<qint64>(limit, kStartMs);
+        if (ranks_[r].said_bye || now - ranks_[r].heard_ms <= patience)
             continue;
         stop(blame(static_cast<int32_t>(r), "no-heartbeat",
                    fmt::format("has not been heard for {} s", (now - ranks_[r].heard_ms) / 1000)));
@@ -277,7 +287,7 @@ std::optional<WorkerFailure> WorkerClient::findFailure(int code) const {
     if (auto failure = exitWitness())
         return failure;
     const bool any_heard =
-        std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.heard_ms > 0; });
+        std::any_of(ranks_.begin(), ranks_.end(), [](const RankState& rank) { return rank.heard; });
     if (!any_heard) {
         const QString last = QString::fromLocal8Bit(errors_).trimmed().right(600);
         return WorkerFailure{{"launcher-failed",

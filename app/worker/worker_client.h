@@ -50,8 +50,9 @@ signals:
 
 private:
     struct RankState {
-        qint64 heard_ms = 0;
-        std::string key; ///< at work
+        bool heard = false;
+        qint64 heard_ms = 0; ///< last time; until then when it was started
+        std::string key;     ///< at work
         std::optional<ResultMessage> result;
         bool said_bye = false;
     };
@@ -59,6 +60,7 @@ private:
     void readOutput();
     void readErrors();
     void take(const RankMessage& message);
+    void sayStart(const std::string& device);
     void tick();
     void processEnded(int code);
     /// Ends the process; `failure` is what failed() will say.

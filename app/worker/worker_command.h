@@ -6,6 +6,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <functional>
 
 namespace gs {
 
@@ -19,11 +20,13 @@ struct WorkerRequest {
     bool compute = true;
     bool collectives = true;
     bool contention = true;
-    std::vector<std::string> reuse; ///< keys that are known already
-    bool slurm = false;             ///< srun instead of mpirun
-    QString hostfile;               ///< of mpirun, for several machines; empty = this one
-    QString program;                ///< gatherscope-rank; empty = findRankProgram()
-    int watchdog_ms = 30'000;       ///< a rank that is not heard for so long is taken for dead
+    /// Keys that need not be measured on this device. Asked once, when rank 0 has said what it measures on:
+    /// that may hang on the number of ranks ("…, 1 core"). May be empty.
+    std::function<std::vector<std::string>(const std::string& device)> reuse;
+    bool slurm = false;       ///< srun instead of mpirun
+    QString hostfile;         ///< of mpirun, for several machines; empty = this one
+    QString program;          ///< gatherscope-rank; empty = findRankProgram()
+    int watchdog_ms = 30'000; ///< a rank that is not heard for so long is taken for dead
 };
 
 struct WorkerCommand {

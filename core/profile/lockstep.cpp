@@ -17,8 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Gathers that are timed beside compute: enough sizes to see how the factor depends on them.
+/// Gathers that are timed beside compute: enough sizes to see how the factor depends on them. Those that take
+/// next to no time tell how long a launch waits, not how links are shared.
 constexpr size_t kMostContentionPoints = 6;
+constexpr int64_t kShareOfLongestGather = 50;
 
 /// A key that all ranks have timed.
 struct Timed {
@@ -245,8 +247,13 @@ private:
                 by_size.try_emplace(spec.output_bytes, timed);
         }
         std::vector<Timed> all, chosen;
+        int64_t longest = 0;
         for (const auto& [bytes, timed] : by_size)
-            all.push_back(timed);
+            longest = std::max(longest, timed.ns);
+        for (const auto& [bytes, timed] : by_size) {
+            if (timed.ns >= longest / kShareOfLongestGather)
+                all.push_back(timed);
+        }
         const size_t count = std::min(all.size(), kMostContentionPoints);
         for (size_t i = 0; i < count; ++i)
             chosen.push_back(all[count == 1 ? 0 : i * (all.size() - 1) / (count - 1)]);

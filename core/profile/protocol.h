@@ -11,8 +11,8 @@
 //               "profile" (a Profile without its lists); or "error" with the "key" where it happened. The
 //               message of an error that one rank is to blame for begins "rank R "
 //   bye         last: "reason" is "done", "failed" or "stopped"
-// The launcher says one line to rank 0 first, `start` with the keys that need not be measured again. The end
-// of rank 0's stdin means that the launcher is gone: all ranks leave.
+// The launcher answers rank 0's hello with one line, `start` with the keys that need not be measured again.
+// The end of rank 0's stdin means that the launcher is gone: all ranks leave.
 #pragma once
 
 #include "base/result.h"

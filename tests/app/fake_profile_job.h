@@ -15,8 +15,8 @@ public:
     std::vector<std::string> stores; ///< files that it was to be stored in
 
     void probe() override { ++probes; }
-    void plan(const MeasureRequest&, const std::string&) override { emit planned(190, 36); }
-    void start(const MeasureRequest& request, const std::string&) override {
+    void plan(const MeasureRequest&) override { emit planned(226); }
+    void start(const MeasureRequest& request) override {
         ++starts;
         started = request;
     }

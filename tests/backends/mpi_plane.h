@@ -38,7 +38,7 @@ private:
 template <typename Test>
 int runOnRanks(int argc, char** argv) {
     int level = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     Test test;
     const int failures = QTest::qExec(&test, argc, argv);
     if (failures != 0)

@@ -13,9 +13,9 @@ namespace {
 
 using namespace gs;
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+/// What other programs add to is never the least.
+double least(const std::vector<double>& values) {
+    return *std::min_element(values.begin(), values.end());
 }
 
 double byBackend(host::HostBackend& backend, int64_t m, int64_t k, int64_t n) {
@@ -26,10 +26,10 @@ double byBackend(host::HostBackend& backend, int64_t m, int64_t k, int64_t n) {
     auto op = backend.prepare(*graph, node);
     if (!op)
         return 0;
-    const auto samples = backend.time(*op.value(), {5, 41, false});
+    const auto samples = backend.time(*op.value(), {3, 20, false});
     if (!samples)
         return 0;
-    return median(std::vector<double>(samples->begin(), samples->end()));
+    return least(std::vector<double>(samples->begin(), samples->end()));
 }
 
 double byHand(int64_t m, int64_t k, int64_t n) {
@@ -45,15 +45,15 @@ double byHand(int64_t m, int64_t k, int64_t n) {
     const dnnl::matmul::primitive_desc pd({da, db, dc}, engine);
     const dnnl::matmul product(pd);
     std::vector<double> samples;
-    for (int i = 0; i < 46; ++i) {
+    for (int i = 0; i < 23; ++i) {
         const auto begin = std::chrono::steady_clock::now();
         product.execute(stream, {{DNNL_ARG_SRC, ma}, {DNNL_ARG_WEIGHTS, mb}, {DNNL_ARG_DST, mc}});
         stream.wait();
         const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-        if (i >= 5)
+        if (i >= 3)
             samples.push_back(took.count());
     }
-    return median(std::move(samples));
+    return least(samples);
 }
 
 } // namespace
@@ -68,7 +68,11 @@ int main() {
                                   {512, 512, 512},
                                   {512, 1024, 1024},
                                   {1024, 1024, 1024}}) {
-        const double ours = byBackend(backend, m, k, n), theirs = byHand(m, k, n);
+        double ours = byBackend(backend, m, k, n), theirs = byHand(m, k, n);
+        for (int round = 0; round < 4; ++round) { // in turns: the machine's mood is the same for both
+            ours = std::min(ours, byBackend(backend, m, k, n));
+            theirs = std::min(theirs, byHand(m, k, n));
+        }
         const double ratio = ours / theirs;
         holds = holds && ratio > 0.85 && ratio < 1.15;
         std::printf("%5d x %5d x %5d %12.1f %12.1f %7.3f\n", m, k, n, ours / 1e3, theirs / 1e3, ratio);

@@ -215,8 +215,9 @@ private slots:
             make({CollectiveKind::AllGather, DType::BFloat16, 8 << 20, (8 << 20) * n, firstRanks(n), {}});
         QVERIFY(op);
         Busy compute(200'000);
-        for (const bool thread : {false, true}) {
-            const auto once = host::runTogether(*op, compute, thread);
+        {
+            host::ComputeThread beside(compute, 1);
+            const auto once = host::runTogether(*op, beside);
             QVERIFY2(once.ok(), once.ok() ? "" : once.error().message.c_str());
             QVERIFY(once->collective_ns > 0);
             QVERIFY(once->compute_ns >= 200'000);
@@ -226,6 +227,20 @@ private slots:
         QVERIFY(together->collective_ns > 0);
         QCOMPARE(registry_.size(), size_t{0});
         QCOMPARE(warnings_.size(), size_t{0});
+    }
+
+    void computeThatFailsEndsTheTransferToo() {
+        class Fails : public PreparedOp {
+            Status run() override { throw std::runtime_error("no more"); }
+        };
+        const int32_t n = plane_.size();
+        const auto op = make({CollectiveKind::AllReduce, DType::Float32, 256, 256, firstRanks(n), {}});
+        QVERIFY(op);
+        Fails compute;
+        const auto together = backend_->timeTogether(*op, compute, {1, 3, false});
+        QVERIFY(!together.ok());
+        QVERIFY(together.error().message.find("no more") != std::string::npos);
+        QCOMPARE(registry_.size(), size_t{0});
     }
 
     void tenThousandLeaveNothingBehind() {

@@ -111,6 +111,51 @@ private slots:
               each([](double a) { return a >= 0; }));
     }
 
+    void exponentialsOfTheLoops() {
+        // Strided inputs go through our own loops.
+        OpGraph g;
+        const Arg x = g.input(DType::Float32, {64, 64}, {1, 64});
+        const NodeId scaled = g.call("aten.mul.Scalar", {x, g.f(60)}, stridedValue(DType::Float32, {64, 64}));
+        const NodeId back =
+            g.call("aten.exp.default", {g.b.nodeArg(scaled)}, stridedValue(DType::Float32, {64, 64}));
+        const GraphPtr graph = g.finish();
+        OneRank plane;
+        HostBackend backend(plane);
+        auto op = backend.prepareRegion(*graph, {{scaled, back}});
+        QVERIFY(op.ok());
+        auto* made = dynamic_cast<HostOp*>(op.value().get());
+        QVERIFY(made->run().ok());
+        const Values in = host::valuesOf(made->inputs[0]), got = host::valuesOf(made->outputs[0]);
+        for (size_t i = 0; i < got.size(); ++i) {
+            const double want = std::exp(in[i] * 60);
+            QVERIFY2(std::abs(got[i] - want) <= 1e-5 * want, std::to_string(in[i] * 60).c_str());
+        }
+    }
+
+    void complexNumbersMultiply() {
+        OpGraph g;
+        const Arg x = g.input(DType::Complex64, {3, 40}), y = g.input(DType::Complex64, {1, 40});
+        Prepared made =
+            prepare(g, g.call("aten.mul.Tensor", {x, y}, stridedValue(DType::Complex64, {3, 40})));
+        QVERIFY2(made.op, made.error.message.c_str());
+        const auto floats = [](const host::Tensor& tensor) {
+            return reinterpret_cast<float*>(tensor.data.get());
+        };
+        float* a = floats(made.host()->inputs[0]);
+        float* b = floats(made.host()->inputs[1]);
+        for (int i = 0; i < 240; ++i)
+            a[i] = 0.25f * float(i % 7) - 1;
+        for (int i = 0; i < 80; ++i)
+            b[i] = 0.5f * float(i % 5) - 1;
+        QVERIFY(made.op->run().ok());
+        const float* got = floats(made.host()->outputs[0]);
+        for (int i = 0; i < 120; ++i) {
+            const int j = i % 40;
+            QCOMPARE(got[2 * i], a[2 * i] * b[2 * j] - a[2 * i + 1] * b[2 * j + 1]);
+            QCOMPARE(got[2 * i + 1], a[2 * i] * b[2 * j + 1] + a[2 * i + 1] * b[2 * j]);
+        }
+    }
+
     void broadcastsBothWays() {
         const auto column = [](const std::vector<Values>& in) {
             Values out;
@@ -271,8 +316,13 @@ private slots:
     }
 
     void timesGrowWithTheWork() {
-        OneRank plane;
+        // One thread: several would wait for each other on a machine that does other things.
+        class Crowded : public OneRank {
+            int32_t localSize() const override { return 100'000; }
+        };
+        Crowded plane;
         HostBackend backend(plane);
+        backend.setMemoryLimit(int64_t{1} << 50);
         // The least of many: other programs only make it longer.
         const auto least = [&](int64_t n, bool cold) {
             OpGraph g;

@@ -1,5 +1,6 @@
 // Reductions, softmax, norms, copies, indexing and fused regions of the host backend, against plain loops.
 #include "backends/host/op_check.h"
+#include "host_region.h"
 
 #include <algorithm>
 #include <numeric>
@@ -245,6 +246,9 @@ private slots:
                       out.push_back(in[0][r / 2 * 9 + size_t(in[1][r])]);
                   return out;
               });
+    }
+
+    void scatteringAndSelecting() {
         OpGraph scatter;
         const Arg s = scatter.input(DType::Float32, {6, 9}), p = scatter.input(DType::Int64, {6, 1});
         CHECK(scatter,
@@ -304,6 +308,36 @@ private slots:
         for (size_t i = 0; i < got.size(); ++i) {
             const double v = a[i] * b[i % 64];
             QVERIFY(std::abs(got[i] - v / (1 + std::exp(-v))) < kHalf);
+        }
+    }
+
+    void chainsArePostOps() {
+        // silu(a + b) · c, with c one row. A processor without the instructions may have no fast form of it.
+        OpGraph g;
+        const Arg a = g.input(DType::Float32, {48, 64}), b = g.input(DType::Float32, {48, 64}),
+                  c = g.input(DType::Float32, {64});
+        const Value value = stridedValue(DType::Float32, {48, 64});
+        const NodeId sum = g.call("aten.add.Tensor", {a, b}, value);
+        const NodeId silu = g.call("aten.silu.default", {g.b.nodeArg(sum)}, value);
+        const NodeId product = g.call("aten.mul.Tensor", {c, g.b.nodeArg(silu)}, value);
+        const GraphPtr graph = g.finish();
+        const auto plan = host::planRegion(*graph, {{sum, silu, product}});
+        QVERIFY(plan.ok());
+        std::map<NodeId, host::Tensor> tensors;
+        for (const auto& [node, spec] : plan->inputs)
+            tensors[node] = host::makeTensor(spec);
+        const host::Tensor out = host::makeTensor(plan->result(plan->members.back()));
+        const auto body = host::dnnlRegion(plan.value(), tensors, out);
+        if (!body) {
+            qInfo("NOT RUN: oneDNN has no post-ops of its own here");
+            return;
+        }
+        (*body)();
+        const Values x = host::valuesOf(tensors.at(a.node())), y = host::valuesOf(tensors.at(b.node())),
+                     z = host::valuesOf(tensors.at(c.node())), got = host::valuesOf(out);
+        for (size_t i = 0; i < got.size(); ++i) {
+            const double v = x[i] + y[i];
+            QVERIFY(std::abs(got[i] - v / (1 + std::exp(-v)) * z[i % 64]) < 1e-4);
         }
     }
 

@@ -1,6 +1,7 @@
 #include "dnnl_ops.h"
 
 #include "dnnl_support.h"
+#include "eltwise.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -11,53 +12,6 @@ namespace {
 
 using dnnl::algorithm;
 using dnnl::memory;
-
-struct Eltwise {
-    algorithm kind;
-    float alpha = 0, beta = 0;
-};
-
-/// Operators that are one elementwise function of oneDNN.
-std::optional<Eltwise> eltwiseOf(const OpCall& call) {
-    static const std::map<std::string, Eltwise> kPlain = {
-        {"relu", {algorithm::eltwise_relu}},      {"tanh", {algorithm::eltwise_tanh}},
-        {"square", {algorithm::eltwise_square}},  {"abs", {algorithm::eltwise_abs}},
-        {"sqrt", {algorithm::eltwise_sqrt}},      {"silu", {algorithm::eltwise_swish, 1}},
-        {"exp", {algorithm::eltwise_exp}},        {"sigmoid", {algorithm::eltwise_logistic}},
-        {"log", {algorithm::eltwise_log}},        {"rsqrt", {algorithm::eltwise_pow, 1, -0.5f}},
-        {"neg", {algorithm::eltwise_linear, -1}}, {"reciprocal", {algorithm::eltwise_pow, 1, -1}}};
-    if (const auto found = kPlain.find(call.name); found != kPlain.end())
-        return found->second;
-    const std::optional<double> number = call.number(1, "other");
-    const bool scaled = call.value(2, "alpha") != nullptr;
-    if (call.name == "gelu") {
-        const InputValue* how = call.value(1, "approximate");
-        return Eltwise{how && how->text == "tanh" ? algorithm::eltwise_gelu_tanh
-                                                  : algorithm::eltwise_gelu_erf};
-    }
-    if (call.name == "pow" && call.number(1, "exponent"))
-        return Eltwise{algorithm::eltwise_pow, 1, static_cast<float>(*call.number(1, "exponent"))};
-    if (!number || scaled)
-        return std::nullopt;
-    const float value = static_cast<float>(*number);
-    if (call.name == "mul")
-        return Eltwise{algorithm::eltwise_linear, value, 0};
-    if (call.name == "div" || call.name == "truediv")
-        return Eltwise{algorithm::eltwise_linear, 1 / value, 0};
-    if (call.name == "add" || call.name == "sub")
-        return Eltwise{algorithm::eltwise_linear, 1, call.name == "add" ? value : -value};
-    return std::nullopt;
-}
-
-std::optional<algorithm> binaryOf(const std::string& name) {
-    static const std::map<std::string, algorithm> kOps = {
-        {"add", algorithm::binary_add},     {"sub", algorithm::binary_sub},
-        {"mul", algorithm::binary_mul},     {"div", algorithm::binary_div},
-        {"truediv", algorithm::binary_div}, {"maximum", algorithm::binary_max},
-        {"minimum", algorithm::binary_min}};
-    const auto found = kOps.find(name);
-    return found == kOps.end() ? std::nullopt : std::optional(found->second);
-}
 
 std::optional<Body> eltwise(const Tensor& in, const Tensor& out, const Eltwise& what) {
     if (in.spec.dtype != out.spec.dtype || in.spec.shape != out.spec.shape || !in.dense() || !out.dense())
@@ -103,7 +57,7 @@ std::optional<Body> pointwise(const OpCall& call) {
         return std::nullopt;
     if (call.name == "_to_copy" || call.name == "convert_element_type" || call.name == "clone")
         return reorder(*a, call.out());
-    if (const std::optional<Eltwise> function = eltwiseOf(call))
+    if (const std::optional<Eltwise> function = eltwiseOf(call.name, call.inputs))
         return eltwise(*a, call.out(), *function);
     const std::optional<algorithm> how = binaryOf(call.name);
     const Tensor* b = call.tensor(1, "other");

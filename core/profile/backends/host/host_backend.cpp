@@ -171,19 +171,29 @@ Result<TogetherTimes> HostBackend::timeTogether(PreparedOp& collective, Prepared
     auto* transfer = dynamic_cast<CollectiveOp*>(&collective);
     if (!transfer)
         return notSupported("the first operator is no collective of this backend");
+    ComputeThread beside(compute, threads_);
     std::vector<int64_t> transfers, computes;
+    Status failed = Unit{};
     for (int32_t i = 0; i < plan.warmups + plan.iterations; ++i) {
         if (plan.cache_cold)
             flushCaches();
-        Result<TogetherTimes> once =
-            withoutExceptions([&] { return runTogether(*transfer, compute, mpiIsThreadSafe()); });
-        if (!once)
-            return once.error();
+        if (!failed) { // the other ranks count on this one's part
+            (void)withoutExceptions([&] { return transfer->meet(); });
+            (void)withoutExceptions([&] { return transfer->run(); });
+            continue;
+        }
+        Result<TogetherTimes> once = withoutExceptions([&] { return runTogether(*transfer, beside); });
+        if (!once) {
+            failed = once.error();
+            continue;
+        }
         if (i < plan.warmups)
             continue;
         transfers.push_back(once->collective_ns);
         computes.push_back(once->compute_ns);
     }
+    if (!failed)
+        return failed.error();
     return TogetherTimes{medianNs(std::move(transfers)), medianNs(std::move(computes))};
 }
 

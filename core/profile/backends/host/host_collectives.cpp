@@ -103,13 +103,6 @@ bool mpiRuns() {
     return started && !ended;
 }
 
-bool mpiIsThreadSafe() {
-    int level = MPI_THREAD_SINGLE;
-    if (mpiRuns())
-        MPI_Query_thread(&level);
-    return level == MPI_THREAD_MULTIPLE;
-}
-
 std::string mpiVersion() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;

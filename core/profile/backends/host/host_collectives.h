@@ -76,9 +76,7 @@ private:
 int64_t collectiveBytes(const CollectiveSpec& spec);
 /// "not-supported" for kinds, types and sizes that MPI does not have.
 Status checkCollective(const CollectiveSpec& spec);
-/// Whether MPI runs and another thread may call it.
-bool mpiRuns();
-bool mpiIsThreadSafe();
+bool mpiRuns(); ///< started and not ended
 std::string mpiVersion();
 
 } // namespace gs::host

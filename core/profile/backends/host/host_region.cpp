@@ -56,9 +56,11 @@ Result<std::unique_ptr<HostOp>> makeRegion(const RegionPlan& plan) {
     auto op = std::make_unique<HostOp>();
     TileProgram program(plan.shape);
     std::map<NodeId, int32_t> registers;
+    std::map<NodeId, Tensor> tensors;
     for (const auto& [node, spec] : plan.inputs) {
         op->inputs.push_back(makeTensor(spec));
         registers[node] = program.load(op->inputs.back());
+        tensors[node] = op->inputs.back();
     }
     for (const RegionMember& member : plan.members) {
         const TensorSpec& result = plan.result(member);
@@ -74,7 +76,10 @@ Result<std::unique_ptr<HostOp>> makeRegion(const RegionPlan& plan) {
             program.store(value, op->outputs.back());
         }
     }
-    op->body = program.finish();
+    std::optional<Body> chain;
+    if (op->outputs.size() == 1)
+        chain = dnnlRegion(plan, tensors, op->outputs.front());
+    op->body = chain ? *std::move(chain) : program.finish();
     return op;
 }
 

@@ -27,6 +27,9 @@ struct RegionPlan {
 
 /// "not-supported" where a member is no pointwise operator, or the shapes differ.
 Result<RegionPlan> planRegion(const Graph& graph, const FusedRegion& region);
+/// The chain as one primitive; nothing if it is no chain, or oneDNN has no fast form of it.
+std::optional<Body> dnnlRegion(const RegionPlan& plan, const std::map<NodeId, Tensor>& inputs,
+                               const Tensor& out);
 Result<std::unique_ptr<HostOp>> makeRegion(const RegionPlan& plan);
 
 } // namespace gs::host

@@ -60,8 +60,9 @@ const std::map<std::string, TileOp>& binaryOps() {
 
 class Emitter {
 public:
-    Emitter(TileProgram& program, const BenchmarkInputs& inputs, const RegisterOf& registerOf)
-        : program_(program), inputs_(inputs), registerOf_(registerOf) {}
+    Emitter(TileProgram& program, const std::string& name, const BenchmarkInputs& inputs, DType result,
+            const RegisterOf& registerOf)
+        : program_(program), name_(name), inputs_(inputs), result_(result), registerOf_(registerOf) {}
 
     /// A tensor or a number.
     int32_t operand(size_t position, std::string_view name = {}) {
@@ -135,24 +136,25 @@ public:
         return found != kShort.end() ? step(found->second, a) : step(TileOp::Pow, a, program_.constant(p));
     }
 
-    int32_t clamp(const std::string& name) {
+    int32_t clamp() {
         int32_t value = operand(0);
-        const bool both = name == "clamp" || name == "clip" || name == "hardtanh";
+        const bool both = name_ == "clamp" || name_ == "clip";
         const auto stated = [&](size_t position, std::string_view arg) {
             const InputValue* bound = inputs_.find(position, arg);
             return bound && bound->kind != InputValue::Kind::None;
         };
-        if ((both || name == "clamp_min") && stated(1, "min"))
+        if ((both || name_ == "clamp_min") && stated(1, "min"))
             value = step(TileOp::Max, value, operand(1, "min"));
         if (both && stated(2, "max"))
             value = step(TileOp::Min, value, operand(2, "max"));
-        if (name == "clamp_max")
+        if (name_ == "clamp_max")
             value = step(TileOp::Min, value, operand(1, "max"));
         return value;
     }
 
     /// Gradient of a mean (reduction 1), a sum (2) or of single squares (0).
-    int32_t squaredErrorBackward(int64_t elements) {
+    int32_t squaredErrorBackward() {
+        const int64_t elements = inputs_.outputs.empty() ? 1 : inputs_.outputs.front().numel();
         const double scale = number(3, "reduction", 1) == 1 ? 2.0 / static_cast<double>(elements) : 2.0;
         const int32_t difference = step(TileOp::Sub, operand(1), operand(2));
         const int32_t slope = step(TileOp::Mul, difference, program_.constant(scale));
@@ -166,101 +168,126 @@ public:
         return step(tanh ? TileOp::GeluTanh : TileOp::GeluErf, operand(0));
     }
 
-    int32_t constant(double value) { return program_.constant(value); }
+    /// In two's complement the other bits are -1 - x.
+    int32_t complement() {
+        if (result_ == DType::Bool)
+            return step(TileOp::LogicalNot, operand(0));
+        return step(TileOp::Sub, step(TileOp::Neg, operand(0)), program_.constant(1));
+    }
 
-    int32_t emit(const std::string& name, DType result);
+    int32_t emit();
 
 private:
     TileProgram& program_;
+    const std::string& name_;
     const BenchmarkInputs& inputs_;
+    const DType result_;
     const RegisterOf& registerOf_;
 };
 
-using Form = int32_t (*)(Emitter&, const std::string& name, const BenchmarkInputs& inputs, DType result);
+using Form = int32_t (*)(Emitter&);
 
 /// What is more than one step on its arguments in their order.
 const std::map<std::string, Form>& specialForms() {
-    static const Form kClamp = [](Emitter& e, const std::string& name, const BenchmarkInputs&, DType) {
-        return e.clamp(name);
-    };
-    static const Form kDiv = [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
-        return e.division();
-    };
+    static const Form kClamp = [](Emitter& e) { return e.clamp(); };
+    static const Form kDiv = [](Emitter& e) { return e.division(); };
     static const std::map<std::string, Form> kForms = {
-        {"add", [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) { return e.addition(1); }},
-        {"sub", [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) { return e.addition(-1); }},
+        {"add", [](Emitter& e) { return e.addition(1); }},
+        {"sub", [](Emitter& e) { return e.addition(-1); }},
         {"rsub",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
+         [](Emitter& e) {
              return e.step(TileOp::ScaleAdd, e.operand(1), e.operand(0), 0, -e.number(2, "alpha", 1));
          }},
         {"div", kDiv},
         {"truediv", kDiv},
-        {"pow", [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) { return e.power(); }},
+        {"pow", [](Emitter& e) { return e.power(); }},
         {"clamp", kClamp},
         {"clip", kClamp},
         {"clamp_min", kClamp},
         {"clamp_max", kClamp},
-        {"where", [](Emitter& e, const std::string&, const BenchmarkInputs&,
-                     DType) { return e.step(TileOp::Where, e.operand(0), e.operand(1), e.operand(2)); }},
+        {"where", [](Emitter& e) { return e.step(TileOp::Where, e.operand(0), e.operand(1), e.operand(2)); }},
         {"masked_fill",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
-             return e.step(TileOp::Where, e.operand(1), e.operand(2, "value"), e.operand(0));
-         }},
+         [](Emitter& e) { return e.step(TileOp::Where, e.operand(1), e.operand(2, "value"), e.operand(0)); }},
         {"threshold_backward",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
+         [](Emitter& e) {
              return e.step(TileOp::ThresholdBackward, e.operand(0), e.operand(1), 0,
                            e.number(2, "threshold", 0));
          }},
-        {"gelu", [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) { return e.gelu(false); }},
-        {"gelu_backward",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) { return e.gelu(true); }},
+        {"gelu", [](Emitter& e) { return e.gelu(false); }},
+        {"gelu_backward", [](Emitter& e) { return e.gelu(true); }},
         {"addcmul",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
+         [](Emitter& e) {
              return e.step(TileOp::MulAdd, e.operand(0), e.operand(1), e.operand(2), e.number(3, "value", 1));
          }},
         {"addcdiv",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
+         [](Emitter& e) {
              return e.step(TileOp::DivAdd, e.operand(0), e.operand(1), e.operand(2), e.number(3, "value", 1));
          }},
         {"lerp",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
-             return e.step(TileOp::Lerp, e.operand(0), e.operand(1), e.operand(2, "weight"));
-         }},
+         [](Emitter& e) { return e.step(TileOp::Lerp, e.operand(0), e.operand(1), e.operand(2, "weight")); }},
         {"native_dropout_backward",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType) {
+         [](Emitter& e) {
              const int32_t kept = e.step(TileOp::Mul, e.operand(0), e.operand(1));
              return e.step(TileOp::Mul, kept, e.operand(2));
          }},
-        {"mse_loss_backward",
-         [](Emitter& e, const std::string&, const BenchmarkInputs& inputs, DType) {
-             const int64_t elements = inputs.outputs.empty() ? 1 : inputs.outputs.front().numel();
-             return e.squaredErrorBackward(elements);
-         }},
-        {"copy", [](Emitter& e, const std::string&, const BenchmarkInputs&,
-                    DType) { return e.step(TileOp::Copy, e.operand(1, "src")); }},
-        {"bitwise_not",
-         [](Emitter& e, const std::string&, const BenchmarkInputs&, DType result) {
-             // In two's complement the other bits are -1 - x.
-             return result == DType::Bool
-                        ? e.step(TileOp::LogicalNot, e.operand(0))
-                        : e.step(TileOp::ScaleAdd, e.step(TileOp::Neg, e.operand(0)), e.constant(1), 0, -1);
-         }},
+        {"mse_loss_backward", [](Emitter& e) { return e.squaredErrorBackward(); }},
+        {"copy", [](Emitter& e) { return e.step(TileOp::Copy, e.operand(1, "src")); }},
+        {"bitwise_not", [](Emitter& e) { return e.complement(); }},
     };
     return kForms;
 }
 
-int32_t Emitter::emit(const std::string& name, DType result) {
-    if (const auto unary = unaryOps().find(name); unary != unaryOps().end())
+int32_t Emitter::emit() {
+    if (const auto unary = unaryOps().find(name_); unary != unaryOps().end())
         return step(unary->second, operand(0));
-    if (const auto binary = binaryOps().find(name); binary != binaryOps().end())
+    if (const auto binary = binaryOps().find(name_); binary != binaryOps().end())
         return step(binary->second, operand(0), operand(1, "other"));
-    const auto special = specialForms().find(name);
-    return special == specialForms().end() ? -1 : special->second(*this, name, inputs_, result);
+    const auto special = specialForms().find(name_);
+    return special == specialForms().end() ? -1 : special->second(*this);
+}
+
+/// The real or the imaginary parts of complex numbers: every other float.
+Tensor partOf(const Tensor& tensor, bool imaginary) {
+    Tensor part = tensor;
+    part.spec.dtype = DType::Float32;
+    for (int64_t& stride : part.spec.stride)
+        stride *= 2;
+    if (part.data && imaginary)
+        part.data = std::shared_ptr<std::byte>(tensor.data, tensor.data.get() + sizeof(float));
+    return part;
+}
+
+/// Products and copies of complex numbers (rotary embeddings); other operators of them are not known.
+Result<Body> makeComplex(const OpCall& call) {
+    const Tensor *a = call.tensor(0), *b = call.tensor(1, "other");
+    TileProgram program(call.out().spec.shape);
+    const bool copies = call.name == "clone" || call.name == "_to_copy";
+    if (!a || a->spec.dtype != DType::Complex64 ||
+        !(copies || (call.name == "mul" && b && b->spec.dtype == DType::Complex64)))
+        return notSupported("this form of \"" + call.name + "\" is not known for complex numbers");
+    int32_t real = program.load(partOf(*a, false)), imaginary = program.load(partOf(*a, true));
+    if (!copies) {
+        const int32_t c = program.load(partOf(*b, false)), d = program.load(partOf(*b, true));
+        if (c < 0)
+            return notSupported("the operands do not fit each other");
+        const int32_t cross = program.step(TileOp::Mul, real, d),
+                      rest = program.step(TileOp::Mul, imaginary, c);
+        real = program.step(TileOp::Sub, program.step(TileOp::Mul, real, c),
+                            program.step(TileOp::Mul, imaginary, d));
+        imaginary = program.step(TileOp::Add, cross, rest);
+    }
+    if (real < 0)
+        return notSupported("the operand does not fit the result");
+    program.store(real, partOf(call.out(), false));
+    program.store(imaginary, partOf(call.out(), true));
+    return program.finish();
 }
 
 Result<Body> makePointwise(OpCall& call) {
     if (call.outputs.size() != 1)
         return notSupported("a pointwise operator yields one tensor");
+    if (call.out().spec.dtype == DType::Complex64)
+        return makeComplex(call);
     if (std::optional<Body> body = dnnlPointwise(call))
         return *std::move(body);
     TileProgram program(call.out().spec.shape);
@@ -280,7 +307,7 @@ bool isPointwise(const std::string& name) {
 
 int32_t emitPointwise(TileProgram& program, const std::string& name, const BenchmarkInputs& inputs,
                       DType result, const RegisterOf& registerOf) {
-    const int32_t value = Emitter(program, inputs, registerOf).emit(name, result);
+    const int32_t value = Emitter(program, name, inputs, result, registerOf).emit();
     return value < 0 ? -1 : program.cast(value, result);
 }
 

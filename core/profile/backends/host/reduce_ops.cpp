@@ -1,6 +1,7 @@
 // Reductions, softmax and norms.
 #include "dnnl_ops.h"
 #include "rows.h"
+#include "tile_program.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +47,7 @@ Tensor withReducedDims(const Tensor& out, size_t rank, const std::vector<size_t>
 
 Result<Body> makeReduction(OpCall& call) {
     const Tensor* in = call.tensor(0);
-    if (!in || call.outputs.size() != 1 || !isComputable(in->spec.dtype))
+    if (!in || call.outputs.size() != 1 || !isComputable(in->spec.dtype) || in->rank() > kMostDimensions)
         return notSupported("this form of a reduction is not known");
     const std::vector<size_t> dims = reducedDims(call, in->rank());
     if (std::any_of(dims.begin(), dims.end(), [&](size_t d) { return d >= in->rank(); }) && in->rank() > 0)

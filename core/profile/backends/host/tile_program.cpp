@@ -16,7 +16,7 @@ void forEachRow(const std::vector<int64_t>& shape, const std::vector<int64_t>& s
         visit(int64_t{0}, int64_t{0}, n, int64_t{0});
         return;
     }
-    int64_t index[16];
+    int64_t index[kMostDimensions];
     int64_t rest = begin, offset = 0;
     for (size_t d = rank; d-- > 0;) {
         index[d] = rest % shape[d];
@@ -74,7 +74,7 @@ void TileProgram::note(DType dtype) {
 
 int32_t TileProgram::load(const Tensor& tensor) {
     const TensorSpec& spec = tensor.spec;
-    if (tensor.rank() > shape_.size() || !isComputable(spec.dtype))
+    if (tensor.rank() > shape_.size() || shape_.size() > kMostDimensions || !isComputable(spec.dtype))
         return -1;
     Operand operand{tensor, {spec.dtype, tensor.data.get(), std::vector<int64_t>(shape_.size(), 0)}, 0};
     const size_t shift = shape_.size() - tensor.rank();

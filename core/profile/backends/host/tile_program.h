@@ -9,6 +9,8 @@
 
 namespace gs::host {
 
+constexpr size_t kMostDimensions = 16;
+
 /// Walks a box of elements in row-major order of its dimensions.
 struct TileSource {
     DType dtype = DType::Unknown;

@@ -1,52 +1,10 @@
 #include "timing.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <thread>
+#include <omp.h>
 
 namespace gs::host {
-
-namespace {
-
-/// Polls a work in a thread of its own and notes when it is done. The thread is there before the launch:
-/// starting one takes as long as a small transfer.
-class Progress {
-public:
-    Progress() : thread_([this] { loop(); }) {}
-    ~Progress() {
-        stop_ = true;
-        thread_.join();
-    }
-    void watch(std::shared_ptr<MpiWork> work) {
-        work_ = std::move(work);
-        ready_.store(true, std::memory_order_release);
-    }
-    /// 0 while it runs.
-    int64_t doneNs() const { return done_ns_.load(std::memory_order_acquire); }
-
-private:
-    void loop() {
-        while (!stop_) {
-            if (!ready_.load(std::memory_order_acquire)) {
-                std::this_thread::yield();
-                continue;
-            }
-            if (work_->poll()) {
-                done_ns_.store(nowNs(), std::memory_order_release);
-                return;
-            }
-            std::this_thread::yield();
-        }
-    }
-
-    std::shared_ptr<MpiWork> work_;
-    std::atomic<bool> ready_ = false, stop_ = false;
-    std::atomic<int64_t> done_ns_ = 0;
-    std::thread thread_; // last: starts when the others are there
-};
-
-} // namespace
 
 int64_t nowNs() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -64,37 +22,80 @@ int64_t medianNs(std::vector<int64_t> samples) {
     return (*middle + *std::max_element(samples.begin(), middle)) / 2;
 }
 
-Result<TogetherTimes> runTogether(CollectiveOp& collective, PreparedOp& compute, bool progress_thread) {
-    std::optional<Progress> progress;
-    if (progress_thread)
-        progress.emplace();
+ComputeThread::ComputeThread(PreparedOp& op, int threads)
+    : op_(op), thread_([this, threads] { loop(threads); }) {}
+
+ComputeThread::~ComputeThread() {
+    if (state_ != State::Idle)
+        stop();
+    state_ = State::Leaving;
+    state_.notify_all();
+    thread_.join();
+}
+
+void ComputeThread::start() {
+    times_.clear();
+    status_ = Unit{};
+    state_ = State::Asked;
+    state_.notify_all();
+    state_.wait(State::Asked);
+}
+
+Result<std::vector<int64_t>> ComputeThread::stop() {
+    // A failed run leaves the thread idle already.
+    State expected = State::Runs;
+    if (state_.compare_exchange_strong(expected, State::Stopping))
+        state_.wait(State::Stopping);
+    if (!status_)
+        return status_.error();
+    return std::move(times_);
+}
+
+void ComputeThread::loop(int threads) {
+    omp_set_num_threads(threads); // holds for the calling thread only
+    while (true) {
+        state_.wait(State::Idle);
+        if (state_ == State::Leaving)
+            return;
+        state_ = State::Runs;
+        state_.notify_all();
+        try {
+            repeat();
+        } catch (const std::exception& fault) {
+            status_ = Error{"run-failed", fault.what(), {}, ""};
+        }
+        state_ = State::Idle;
+        state_.notify_all();
+    }
+}
+
+void ComputeThread::repeat() {
+    do {
+        const int64_t begin = nowNs();
+        status_ = op_.run();
+        times_.push_back(nowNs() - begin);
+    } while (status_ && state_ == State::Runs);
+}
+
+Result<TogetherTimes> runTogether(CollectiveOp& collective, ComputeThread& compute) {
     if (Status met = collective.meet(); !met)
         return met.error();
+    compute.start();
     const int64_t begin = nowNs();
     const std::shared_ptr<MpiWork> work = collective.launch();
-    if (progress)
-        progress->watch(work);
-    std::vector<int64_t> computes;
-    int64_t done = 0;
-    Status computed = Unit{};
-    do {
-        const int64_t start = nowNs();
-        computed = compute.run();
-        computes.push_back(nowNs() - start);
-        if (progress)
-            done = progress->doneNs();
-        else if (work->poll())
-            done = nowNs();
-    } while (computed.ok() && done == 0);
+    while (!work->poll())
+        std::this_thread::yield();
+    const int64_t done = nowNs();
+    Result<std::vector<int64_t>> times = compute.stop();
     Status waited = collective.wait(); // also after an error: the registry must not keep the work
-    if (!computed)
-        return computed.error();
+    if (!times)
+        return times.error();
     if (!waited)
         return waited.error();
-    // The last run may have ended alone.
-    if (computes.size() > 1)
-        computes.pop_back();
-    return TogetherTimes{done - begin, medianNs(std::move(computes))};
+    // The last run ended alone.
+    if (times->size() > 1)
+        times->pop_back();
+    return TogetherTimes{done - begin, medianNs(std::move(times).value())};
 }
 
 } // namespace gs::host
