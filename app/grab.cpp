@@ -253,6 +253,7 @@ void Grabber::grabGraph(MainWindow& window, const QString& name) {
     tools.settle = [this] { settle({}); };
     tools.wait = [](const std::function<bool()>& done) { return waitFor(done, kOpenTimeoutMs); };
     grabProfileDialog(snapshot, name, tools);
+    grabExportDialog(snapshot, &window, name, tools);
     window.palette().open();
     save(window, name + QStringLiteral("-commands"));
     window.palette().hide();

@@ -1,6 +1,6 @@
 #include "app/grab_dialogs.h"
 
-#include "app/banner.h"
+#include "app/export/export_dialog.h"
 #include "app/profile/profile_dialog.h"
 #include "app/profile/profile_setup.h"
 #include "app/profile/worker_profile_job.h"
@@ -127,7 +127,56 @@ void sayProgress(MadeUpJob& job) {
                          "its cost stays analytical"});
 }
 
+/// Exporters that no graph makes.
+std::vector<ExportItem> oddItems() {
+    static const Exporter kFails = {
+        "fails", "A file that cannot be made", "json", [](const Analysis&, const ExportOptions&) {
+            return Result<std::string>(Error{"unknown-target",
+                                             "inductor cannot be written for torch-1.0",
+                                             {},
+                                             "known are: torch-2.9, torch-2.10, torch-2.15"});
+        }};
+    static const Exporter kEmpty = {
+        "empty", "An empty file", "csv",
+        [](const Analysis&, const ExportOptions&) { return Result<std::string>(""); }};
+    static const Exporter kHuge = {
+        "huge", "A file of many lines", "log", [](const Analysis&, const ExportOptions&) {
+            std::string text;
+            for (int i = 0; i < 200'000; ++i)
+                text += "all_gather " + std::to_string(i) + " of 291: cur 1744 target 1711 hidden\n";
+            return Result<std::string>(text);
+        }};
+    const QString group = QStringLiteral("Odd ones");
+    std::vector<ExportItem> items;
+    for (const Exporter* exporter : {&kFails, &kEmpty, &kHuge})
+        items.push_back(
+            {toQString(exporter->name), toQString(exporter->title), group, {}, exporter, nullptr});
+    return items;
+}
+
 } // namespace
+
+void grabExportDialog(const SnapshotPtr& snapshot, QWidget* window, const QString& name,
+                      const GrabTools& tools) {
+    ExportSource source;
+    source.snapshot = snapshot;
+    source.window = window;
+    const auto grab = [&](ExportDialog& dialog, const QString& id) {
+        dialog.choose(id);
+        tools.wait([&] { return !dialog.busy(); });
+        tools.settle();
+        tools.save(dialog, name + QStringLiteral("-export-") + id);
+    };
+    ExportDialog dialog(source);
+    dialog.show();
+    for (const char* id :
+         {"schedule", "inductor", "report", "timeline-svg", "gathers-csv", "picture-timeline"})
+        grab(dialog, QString::fromLatin1(id));
+    ExportDialog odd(source, oddItems());
+    odd.show();
+    for (const char* id : {"fails", "empty", "huge"})
+        grab(odd, QString::fromLatin1(id));
+}
 
 void grabProfileDialog(const SnapshotPtr& snapshot, const QString& name, const GrabTools& tools) {
     auto owned = std::make_unique<MadeUpJob>(snapshot);

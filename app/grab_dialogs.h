@@ -15,5 +15,8 @@ struct GrabTools {
 };
 
 void grabProfileDialog(const SnapshotPtr& snapshot, const QString& name, const GrabTools& tools);
+/// `window` is what the picture of the window shows.
+void grabExportDialog(const SnapshotPtr& snapshot, QWidget* window, const QString& name,
+                      const GrabTools& tools);
 
 } // namespace gs

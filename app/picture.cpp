@@ -1,7 +1,5 @@
 #include "app/picture.h"
 
-#include "export/file_writer.h"
-
 #include <QBuffer>
 #include <QImage>
 #include <QPainter>
@@ -50,13 +48,6 @@ void writePng(QWidget* widget, QBuffer& buffer, double scale) {
 
 } // namespace
 
-PictureFormat pictureFormat(const QString& file) {
-    if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
-        return PictureFormat::Svg;
-    return file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive) ? PictureFormat::Pdf
-                                                                     : PictureFormat::Png;
-}
-
 QByteArray pictureOf(QWidget* widget, PictureFormat format, double scale) {
     if (widget->size().isEmpty())
         return {};
@@ -69,13 +60,6 @@ QByteArray pictureOf(QWidget* widget, PictureFormat format, double scale) {
     else
         writePng(widget, buffer, scale);
     return buffer.data();
-}
-
-Status savePicture(QWidget* widget, const QString& file) {
-    const QByteArray bytes = pictureOf(widget, pictureFormat(file), widget->devicePixelRatioF());
-    if (bytes.isEmpty())
-        return Error{"write-failed", "the picture is empty: the view has no size yet", {}, ""};
-    return writeFile(file.toStdString(), {bytes.constData(), static_cast<size_t>(bytes.size())});
 }
 
 } // namespace gs
