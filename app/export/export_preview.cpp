@@ -53,8 +53,39 @@ private:
     QImage image_;
 };
 
+/// Our pictures choose their colours by CSS variables, which Qt's renderer does not know.
+QByteArray withPlainColours(const std::string& svg) {
+    static const QRegularExpression kMedia(QStringLiteral("@media([^{]*)\\{:root\\{([^}]*)\\}\\s*\\}"));
+    static const QRegularExpression kRoot(QStringLiteral(":root\\{([^}]*)\\}"));
+    static const QRegularExpression kVariable(QStringLiteral("--([a-z-]+):([^;]+)"));
+    QString text = QString::fromStdString(svg);
+    QMap<QString, QString> colours;
+    const auto read = [&](const QString& block) {
+        for (auto match = kVariable.globalMatch(block); match.hasNext();) {
+            const QRegularExpressionMatch one = match.next();
+            colours[one.captured(1)] = one.captured(2).trimmed();
+        }
+    };
+    QString dark;
+    for (auto match = kMedia.globalMatch(text); match.hasNext();) {
+        const QRegularExpressionMatch one = match.next();
+        if (one.captured(1).contains(QLatin1String("dark")))
+            dark = one.captured(2);
+    }
+    text.remove(kMedia);
+    read(kRoot.match(text).captured(1));
+    if (Theme::current().dark)
+        read(dark);
+    text.remove(kRoot);
+    for (auto it = colours.cbegin(); it != colours.cend(); ++it)
+        text.replace(QStringLiteral("var(--%1)").arg(it.key()), it.value());
+    static const QRegularExpression kInside(QStringLiteral("\\bsvg ([.a-z-]+\\{)"));
+    text.replace(kInside, QStringLiteral("\\1"));
+    return text.toUtf8();
+}
+
 QImage imageOf(const std::string& svg) {
-    QSvgRenderer renderer(QByteArray::fromRawData(svg.data(), static_cast<qsizetype>(svg.size())));
+    QSvgRenderer renderer(withPlainColours(svg));
     if (!renderer.isValid() || renderer.defaultSize().isEmpty())
         return {};
     const QSize size = renderer.defaultSize().scaled(kSvgSize, Qt::KeepAspectRatio);
@@ -196,12 +227,13 @@ void ExportPreview::showOutline(const std::string& html) {
             list += QStringLiteral("<li style='margin-bottom:3px'>%1</li>").arg(text);
     }
     const qsizetype pictures = countOf(html, "<svg"), tables = countOf(html, "<table");
-    outline_->setText(tr("<p style='font-size:15px;font-weight:600'>%1</p><p>%2</p><ul>%3</ul>")
-                          .arg(title,
-                               tr("One file without anything from the network: %1 pictures, %2 tables, and")
-                                   .arg(pictures)
-                                   .arg(tables),
-                               list));
+    outline_->setText(
+        tr("<p style='font-size:15px;font-weight:600'>%1</p><p>%2</p><ul>%3</ul>")
+            .arg(title,
+                 tr("One file without anything from the network: %1 pictures, %2 tables, and these parts:")
+                     .arg(pictures)
+                     .arg(tables),
+                 list));
     stack_->setCurrentIndex(1);
 }
 

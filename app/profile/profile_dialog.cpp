@@ -1,6 +1,7 @@
 #include "app/profile/profile_dialog.h"
 
 #include "app/banner.h"
+#include "app/elided_label.h"
 #include "app/preferences.h"
 #include "app/profile/profile_pages.h"
 #include "app/profile/profile_setup.h"
@@ -92,7 +93,7 @@ QWidget* ProfileDialog::buildButtons() {
     auto* row = new QHBoxLayout(bar);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(8);
-    foot_ = new QLabel;
+    foot_ = new ElidedLabel;
     foot_->setProperty("role", "subtitle");
     other_store_ = new QPushButton(tr("Change…"));
     close_ = new QPushButton;
@@ -166,10 +167,14 @@ void ProfileDialog::setState(State state) {
     nameButtons();
     if (state == State::Ready)
         planSoon();
-    if (state == State::Diff)
+    if (state == State::Diff) {
+        diff_->table()->showRow(0);
         diff_->table()->setFocus(Qt::OtherFocusReason);
-    else if (primary_->isVisibleTo(this))
+    } else if (state == State::Running) {
+        close_->setFocus(Qt::OtherFocusReason);
+    } else if (primary_->isVisibleTo(this)) {
         primary_->setFocus(Qt::OtherFocusReason);
+    }
 }
 
 void ProfileDialog::nameButtons() {
@@ -178,6 +183,7 @@ void ProfileDialog::nameButtons() {
                     : state_ == State::Running         ? tr("Cancel")
                                                        : tr("Close"));
     close_->setEnabled(state_ != State::Storing);
+    close_->setVisible(state_ != State::Probing && state_ != State::Analysing); // the page has one of its own
     back_->setText(tr("Settings"));
     back_->setVisible(state_ == State::Failed);
     primary_->setText(diff                                                  ? tr("Take over")
@@ -189,8 +195,8 @@ void ProfileDialog::nameButtons() {
     other_store_->setVisible(diff);
     other_store_->setEnabled(state_ == State::Diff);
     foot_->setVisible(diff);
-    foot_->setText(state_ == State::Storing ? tr("Storing…")
-                                            : tr("Goes into %1").arg(QDir::toNativeSeparators(store_)));
+    foot_->setFullText(state_ == State::Storing ? tr("Storing…")
+                                                : tr("Goes into %1").arg(QDir::toNativeSeparators(store_)));
 }
 
 void ProfileDialog::probed(const ProbeReport& report) {

@@ -13,6 +13,7 @@ class QStackedWidget;
 namespace gs {
 
 class Banner;
+class ElidedLabel;
 class LoadingPanel;
 class MissingPartsPage;
 class OutcomePage;
@@ -97,7 +98,7 @@ private:
     RunPage* run_;
     ProfileDiff* diff_;
     OutcomePage* outcome_;
-    QLabel* foot_;
+    ElidedLabel* foot_;
     QPushButton* other_store_;
     QPushButton* close_;
     QPushButton* back_;

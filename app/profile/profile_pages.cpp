@@ -177,7 +177,8 @@ void RunPage::addEntry() {
 void RunPage::addWarning(int rank, const WarningMessage& message) {
     const QString line = tr("rank %1: %2").arg(rank).arg(toSentence(message.message));
     warnings_ << (message.hint.empty() ? line : line + QLatin1Char(' ') + toSentence(message.hint));
-    warnings_title_->setText(tr("%n warning(s)", nullptr, static_cast<int>(warnings_.size())));
+    warnings_title_->setText(warnings_.size() == 1 ? tr("1 warning")
+                                                   : tr("%1 warnings").arg(warnings_.size()));
     warnings_box_->appendPlainText(warnings_.back());
     warnings_title_->show();
     warnings_box_->show();
@@ -193,14 +194,15 @@ void RunPage::refresh() {
     if (cancelling_)
         title_->setText(tr("The ranks are told to stop…"));
     else if (model_->heard() < ranks_)
-        title_->setText(tr("%1 of %n rank(s) started", nullptr, ranks_).arg(model_->heard()));
+        title_->setText(tr("%1 of %2 ranks started").arg(model_->heard()).arg(ranks_));
     else
-        title_->setText(tr("Measuring on %n rank(s) in lockstep", nullptr, ranks_));
+        title_->setText(ranks_ == 1 ? tr("Measuring on one rank")
+                                    : tr("Measuring on %1 ranks in lockstep").arg(ranks_));
     QStringList facts;
     if (entries_ > 0)
         facts << tr("%1 keys done").arg(toQString(formatCount(entries_)));
     if (model_->leftNs() >= 0)
-        facts << tr("about %1 left").arg(toQString(formatTime(model_->leftNs())));
+        facts << tr("about %1 left").arg(roughTime(model_->leftNs()));
     left_->setText(facts.join(QStringLiteral(" · ")));
 }
 
@@ -234,7 +236,11 @@ void OutcomePage::showCancelled() {
 void OutcomePage::showFailure(const WorkerFailure& failure, const QStringList& warnings) {
     title_->setText(failure.rank >= 0 ? tr("Rank %1 failed").arg(failure.rank)
                                       : tr("The measurement failed"));
-    message_->setText(toSentence(failure.error.message));
+    QString message = toQString(failure.error.message);
+    const QString at = QStringLiteral(", at ") + toQString(failure.key);
+    if (!failure.key.empty() && message.endsWith(at)) // it stands below
+        message.chop(at.size());
+    message_->setText(toSentence(message.toStdString()));
     key_->setText(tr("at %1").arg(toQString(failure.key)));
     key_->setVisible(!failure.key.empty());
     // Some failures say it as their hint; it is said below anyway.
@@ -243,7 +249,7 @@ void OutcomePage::showFailure(const WorkerFailure& failure, const QStringList& w
     hint_->setText(hint);
     hint_->setVisible(!hint.isEmpty() && hint != kept);
     kept_->setText(kept);
-    warnings_->setPlainText(warnings.join(QLatin1Char('\n')));
+    warnings_->setPlainText(tr("Before that:\n") + warnings.join(QLatin1Char('\n')));
     warnings_->setVisible(!warnings.isEmpty());
 }
 

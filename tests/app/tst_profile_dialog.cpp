@@ -155,7 +155,7 @@ void TestProfileDialog::missingPartsAreNamed() {
     report.program = Error{"no-rank-program", "gatherscope-rank is not there", {}, "build it"};
     emit job_->probed(report);
     text = dialog->missing().text();
-    for (const char* part : {"Gatherscope-rank is not there.", "Build it.", "GPU, NCCL and libtorch"})
+    for (const char* part : {"gatherscope-rank is not there.", "Build it.", "GPU, NCCL and libtorch"})
         QVERIFY2(text.contains(QLatin1String(part)), qPrintable(text));
     QTest::mouseClick(dialog->primaryButton(), Qt::LeftButton);
     QCOMPARE(dialog->state(), State::Probing);
@@ -218,7 +218,7 @@ void TestProfileDialog::ranksAreShownWhileTheyRun() {
     RankProgressModel* model = dialog->run().model();
     QTRY_COMPARE(model->index(1, RankProgressModel::Count).data().toString(), QStringLiteral("6 of 10"));
     QCOMPARE(model->index(0, RankProgressModel::Key).data().toString(), QStringLiteral("mm [64, 64]"));
-    QCOMPARE(model->index(0, RankProgressModel::Left).data().toString(), QStringLiteral("3.00 s"));
+    QCOMPARE(model->index(0, RankProgressModel::Left).data().toString(), QStringLiteral("3 s"));
     QCOMPARE(model->fraction(), 0.5); // of the slower one
     emit job_->warning(1, {"x", "no kernel for that", ""});
     QCOMPARE(dialog->run().warnings(), QStringList(QStringLiteral("rank 1: No kernel for that.")));

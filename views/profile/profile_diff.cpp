@@ -16,7 +16,7 @@ namespace gs {
 namespace {
 
 /// Widths of CostChangesModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {84, 0, 46, 86, 86, 62, 96, 98, 102, 70, 74, 80, 200};
+const std::vector<int> kWidths = {104, 0, 46, 86, 86, 62, 96, 98, 102, 70, 74, 80, 200};
 const std::vector<int> kShown = {
     CostChangesModel::Kind, CostChangesModel::Label,     CostChangesModel::Calls,
     CostChangesModel::Old,  CostChangesModel::New,       CostChangesModel::Ratio,
@@ -181,17 +181,21 @@ void ProfileDiff::fillSummary(const Analysis& before, const Analysis& after) {
 void ProfileDiff::fillContention(const Profile& profile, const Analysis& before) {
     const bool measured = !profile.contention.empty();
     const MeasuredContention median = medianContention(profile);
-    facts_->setText(tr("%1 · %n rank(s) · %2 · %3 keys", nullptr, profile.ranks)
-                        .arg(toText(profile.device), toText(profile.backend), count(profile.entries.size())));
+    facts_->setText(QStringList{
+        toText(profile.device), profile.ranks == 1 ? tr("1 rank") : tr("%1 ranks").arg(profile.ranks),
+        tr("backend %1").arg(toText(profile.backend)), tr("%1 keys").arg(count(profile.entries.size()))}
+                        .join(QStringLiteral(" · ")));
     const Settings& settings = before.request.settings;
-    factor_->setText(measured ? tr("Contention factor %1, compute slow-down %2: medians of %n size(s). The "
-                                   "settings say %3 and %4.",
-                                   nullptr, static_cast<int>(profile.contention.size()))
-                                    .arg(median.factor, 0, 'f', 2)
-                                    .arg(median.compute_slowdown, 0, 'f', 2)
-                                    .arg(toText(settings.text(Setting::Contention)),
-                                         toText(settings.text(Setting::ComputeSlowdown)))
-                              : tr("Contention was not measured: the settings count."));
+    const QString sizes = profile.contention.size() == 1
+                              ? tr("one size")
+                              : tr("medians of %1 sizes").arg(count(profile.contention.size()));
+    factor_->setText(measured
+                         ? tr("Contention factor %1, compute slow-down %2 (%3). The settings say %4 and %5.")
+                               .arg(median.factor, 0, 'f', 2)
+                               .arg(median.compute_slowdown, 0, 'f', 2)
+                               .arg(sizes, toText(settings.text(Setting::Contention)),
+                                    toText(settings.text(Setting::ComputeSlowdown)))
+                         : tr("Contention was not measured: the settings count."));
     contention_->setVisible(measured);
     mode_->setVisible(!profile.mode.empty() && profile.mode != "identical");
     mode_->setText(profile.mode == "pinned"

@@ -50,6 +50,15 @@ bool rightAligned(int column) {
 
 } // namespace
 
+QString roughTime(int64_t ns) {
+    const int64_t seconds = (ns + 999'999'999) / 1'000'000'000;
+    if (seconds < 60)
+        return RankProgressModel::tr("%1 s").arg(seconds);
+    if (seconds < 3600)
+        return RankProgressModel::tr("%1 min %2 s").arg(seconds / 60).arg(seconds % 60);
+    return RankProgressModel::tr("%1 h %2 min").arg(seconds / 3600).arg(seconds / 60 % 60);
+}
+
 double RankProgressModel::Row::fraction() const {
     return progress.count > 0 ? double(std::min(progress.index + 1, progress.count)) / double(progress.count)
                               : 0;
@@ -143,7 +152,7 @@ QString RankProgressModel::display(const Row& row, int rank, int column) const {
                          .arg(toText(formatCount(progress.index + 1)), toText(formatCount(progress.count)))
                    : QString();
     case Left:
-        return progress.eta_ns < 0 ? QStringLiteral("–") : toText(formatTime(progress.eta_ns));
+        return progress.eta_ns < 0 ? QStringLiteral("–") : roughTime(progress.eta_ns);
     default:
         return {};
     }

@@ -52,6 +52,9 @@ private:
     QTimer timer_;
 };
 
+/// "41 s", "2 min 5 s", "1 h 12 min": as exactly as one can know how long it takes yet.
+QString roughTime(int64_t ns);
+
 class DataTable;
 /// A table of it, with bars.
 DataTable* makeRankTable(RankProgressModel* model, QWidget* parent);
