@@ -87,10 +87,15 @@ Profile madeUpProfile(const Analysis& analysis) {
     return profile;
 }
 
-/// Says what it is told to; only trying costs is real.
+/// Says what it is told to; only trying costs is real, once it may.
 class MadeUpJob : public WorkerProfileJob {
 public:
     using WorkerProfileJob::WorkerProfileJob;
+    void tryCosts() { WorkerProfileJob::preview(profile_, contention_); }
+    void preview(const Profile& profile, bool contention) override {
+        profile_ = profile;
+        contention_ = contention;
+    }
     void probe() override {}
     void plan(const MeasureRequest&) override { emit planned(226); }
     void start(const MeasureRequest&) override {}
@@ -101,6 +106,10 @@ public:
                           {},
                           "try again when it has ended"});
     }
+
+private:
+    Profile profile_;
+    bool contention_ = false;
 };
 
 void sayProgress(MadeUpJob& job) {
@@ -219,6 +228,7 @@ void grabProfileDialog(const SnapshotPtr& snapshot, const QString& name, const G
     save("failed");
     emit job.measured(madeUpProfile(*snapshot));
     save("analysing");
+    job.tryCosts();
     tools.wait([&] { return dialog.state() == ProfileDialog::State::Diff; });
     save("diff");
     dialog.primaryButton()->click();

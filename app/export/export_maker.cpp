@@ -98,7 +98,8 @@ void ExportMaker::makePicture(const ExportItem& item, const ExportChoice& choice
     view_->setWindowTitle(item.title);
     view_->resize(choice.size.isEmpty() ? kUsualSize : choice.size);
     view_->setSnapshot(source_.snapshot);
-    view_->setCompare(source_.compare);
+    if (source_.compare)
+        view_->setCompare(source_.compare);
     view_->setSelection(source_.selection);
     view_->show();
     poll_.start();
