@@ -191,7 +191,7 @@ void grabProfileDialog(const SnapshotPtr& snapshot, const QString& name, const G
     auto owned = std::make_unique<MadeUpJob>(snapshot);
     MadeUpJob& job = *owned;
     ProfileDialog dialog(snapshot, std::move(owned));
-    dialog.setup().setChoices({}, QStringLiteral("/home/you/.local/share/Gatherscope/profiles.db"));
+    dialog.setup().setChoices({}, QStringLiteral("/data/you/gatherscope/profiles.db"));
     dialog.show();
     const auto save = [&](const char* state) {
         tools.settle();

@@ -203,7 +203,7 @@ void TestExportDialog::showsTextAndSavesIt() {
     QVERIFY(dialog->preview()->caption().contains(QStringLiteral("2 lines")));
     QVERIFY(
         dialog->warnings().contains(QStringLiteral("missing"))); // the sample has a cost that nobody knows
-    QCOMPARE(dialog->suggestedName(), QStringLiteral("=step.plain.txt"));
+    QCOMPARE(dialog->suggestedName(), QStringLiteral("_step.plain.txt"));
     QTest::mouseClick(dialog->saveButton(), Qt::LeftButton);
     auto* chooser = dialog->findChild<QFileDialog*>();
     QVERIFY(chooser);
