@@ -328,6 +328,19 @@ int compareFile(const CompareOptions& options) {
     return over ? kExitFindings : kExitDone;
 }
 
+/// Against a trace of a run, or two bundles: nothing is scheduled anew.
+int compareRecorded(const QCommandLineParser& parser) {
+    const QStringList files = parser.positionalArguments();
+    const Result<CommonOptions> common = readCommonOptions(parser);
+    if (!common) {
+        printError(common.error());
+        return exitCodeFor(common.error());
+    }
+    if (parser.isSet("trace"))
+        return compareTrace(files.first(), parser.values("trace"), parser.value("csv"), common.value());
+    return compareBundleFiles(files, common.value());
+}
+
 } // namespace
 
 int runCompare(const QStringList& arguments) {
@@ -360,23 +373,8 @@ int runCompare(const QStringList& arguments) {
         "FILE…");
     if (const int code = parseArguments(parser, withJoinedDiff(arguments), 1); code >= 0)
         return code;
-    if (namesTwoBundles(parser.positionalArguments())) {
-        const Result<CommonOptions> common = readCommonOptions(parser);
-        if (!common) {
-            printError(common.error());
-            return exitCodeFor(common.error());
-        }
-        return compareBundleFiles(parser.positionalArguments(), common.value());
-    }
-    if (parser.isSet("trace")) {
-        const Result<CommonOptions> common = readCommonOptions(parser);
-        if (!common) {
-            printError(common.error());
-            return exitCodeFor(common.error());
-        }
-        return compareTrace(parser.positionalArguments().first(), parser.values("trace"), parser.value("csv"),
-                            common.value());
-    }
+    if (parser.isSet("trace") || namesTwoBundles(parser.positionalArguments()))
+        return compareRecorded(parser);
     const bool of_schedulers = parser.isSet("schedulers") || parser.isSet("search") || parser.isSet("diff");
     if (parser.isSet("ranks") || (!of_schedulers && !parser.isSet("rank") && !parser.isSet("graph") &&
                                   namesSeveralRanks(parser.positionalArguments()))) {

@@ -125,8 +125,8 @@ void printDiff(const Analysis& before, const Analysis& after, const Profile& pro
     fmt::print("{} of {} launches are elsewhere with the measured costs\n", moved, b.gathers);
     if (profile.contention.empty())
         return;
-    const MeasuredContention contention = medianContention(profile);
-    fmt::print("contention factor {:.3f}, compute slow-down {:.3f} (medians of {} sizes)\n",
+    const MeasuredContention contention = overallContention(profile);
+    fmt::print("contention factor {:.3f}, compute slow-down {:.3f} (by time, over {} sizes)\n",
                contention.factor, contention.compute_slowdown, profile.contention.size());
     for (const ContentionPoint& point : profile.contention)
         fmt::print("  {:>10}: {} alone, {} beside compute: {:.3f}\n", formatBytes(point.bytes),

@@ -30,7 +30,7 @@ std::string nsText(int64_t ns) {
 void printContention(const char* name, const Profile& profile) {
     if (profile.contention.empty())
         return;
-    const MeasuredContention measured = medianContention(profile);
+    const MeasuredContention measured = overallContention(profile);
     fmt::print("{}: beside compute transfers take ×{:.3g}, compute ×{:.3g} ({} points)\n", name,
                measured.factor, measured.compute_slowdown, profile.contention.size());
 }
@@ -81,7 +81,7 @@ int listProfiles(const QString& path) {
             const auto profile = store->read(item.id);
             if (!profile)
                 return failed(profile.error());
-            contention = fmt::format("×{:.3g}", medianContention(profile.value()).factor);
+            contention = fmt::format("×{:.3g}", overallContention(profile.value()).factor);
         }
         fmt::print("{:>7}  {:16}  {:28} {:8} {:>5} {:>7} {:>10}  {}\n", item.id, timeText(item.unix_time_s),
                    item.device, item.backend, item.ranks, item.entries, contention, item.graph_name);

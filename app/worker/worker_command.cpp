@@ -33,7 +33,8 @@ Result<WorkerCommand> launcherOf(const WorkerRequest& request) {
         command.arguments = {"--label", "--kill-on-bad-exit=1", "-n", ranks};
         return command;
     }
-    command.arguments = {"--tag-output", "-n", ranks};
+    // Not bound to single cores: beside a transfer, a rank of the host backend computes in a second thread.
+    command.arguments = {"--tag-output", "--bind-to", "none", "-n", ranks};
     if (geteuid() == 0)
         command.arguments << "--allow-run-as-root";
     if (!request.hostfile.isEmpty())

@@ -318,7 +318,7 @@ private:
         if (!request_.settings.flag(Setting::MeasuredContention) || !chain_.profile ||
             chain_.profile->contention.empty())
             return;
-        const MeasuredContention measured = medianContention(*chain_.profile);
+        const MeasuredContention measured = overallContention(*chain_.profile);
         for (const auto& [setting, value] :
              {std::pair(Setting::Contention, measured.factor),
               std::pair(Setting::ComputeSlowdown, measured.compute_slowdown)}) {

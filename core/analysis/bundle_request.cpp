@@ -10,6 +10,29 @@ namespace gs {
 
 namespace dom = simdjson::dom;
 
+namespace {
+
+/// Costs edited by hand, and pins.
+void readCosts(const dom::object& stated, AnalysisRequest& request) {
+    dom::object overrides;
+    if (stated["cost_overrides"].get(overrides) == simdjson::SUCCESS) {
+        for (const auto field : overrides) {
+            int64_t ns = 0;
+            if (field.value.get(ns) == simdjson::SUCCESS)
+                request.cost_overrides[std::string(field.key)] = ns;
+        }
+    }
+    if (stated["cost_pins"].get(overrides) == simdjson::SUCCESS) {
+        for (const auto field : overrides) {
+            std::string_view source;
+            if (field.value.get(source) == simdjson::SUCCESS)
+                request.cost_pins[std::string(field.key)] = source;
+        }
+    }
+}
+
+} // namespace
+
 bool isBundle(const std::string& path) {
     const Result<std::string> head = fileHead(path);
     return head.ok() && looksLikeBundle(head.value());
@@ -20,7 +43,7 @@ Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diag
     if (!input)
         return input.error();
     dom::parser parser;
-    dom::object root, stated, settings, overrides;
+    dom::object root, stated, settings;
     dom::array items;
     if (parser.parse(input->text).get(root) != simdjson::SUCCESS ||
         root["request"].get(stated) != simdjson::SUCCESS)
@@ -58,20 +81,7 @@ Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diag
                 report(fmt::format("a change by hand is left out: {}", edit.error().message));
         }
     }
-    if (stated["cost_overrides"].get(overrides) == simdjson::SUCCESS) {
-        for (const auto field : overrides) {
-            int64_t ns = 0;
-            if (field.value.get(ns) == simdjson::SUCCESS)
-                request.cost_overrides[std::string(field.key)] = ns;
-        }
-    }
-    if (stated["cost_pins"].get(overrides) == simdjson::SUCCESS) {
-        for (const auto field : overrides) {
-            std::string_view source;
-            if (field.value.get(source) == simdjson::SUCCESS)
-                request.cost_pins[std::string(field.key)] = source;
-        }
-    }
+    readCosts(stated, request);
     bool measured = false;
     const bool files = stated["cost_files"].get(items) == simdjson::SUCCESS && items.size() > 0;
     if (files || (stated["measured"].get(measured) == simdjson::SUCCESS && measured))

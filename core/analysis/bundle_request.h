@@ -9,8 +9,8 @@ namespace gs {
 bool isBundle(const std::string& path);
 
 /// The request behind a bundle: its settings, edits and costs edited by hand. The bundle stands for the graph
-/// file and, if costs came from files or a profile, for those. Errors: those of readInput, "bad-bundle". What this program
-/// does not know or take (a setting of another version) is a diagnostic, "bundle-setting".
+/// file and, if costs came from files or a profile, for those. Errors: those of readInput, "bad-bundle". What
+/// this program does not know or take (a setting of another version) is a diagnostic, "bundle-setting".
 Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diagnostics);
 
 } // namespace gs

@@ -372,8 +372,8 @@ const std::vector<SettingSpec> kSpecs = {
      1,
      {},
      "",
-     "where the profile measured contention and compute slow-down, reckon with its medians in place of the "
-     "two settings",
+     "where the profile measured contention and compute slow-down, reckon with what it measured in "
+     "place of the two settings",
      Stage::Costs},
     {FusedRegions,
      "fused_regions",

@@ -104,7 +104,7 @@ void reportProfile(const Profile& profile, const Settings& settings, const Devic
          ""});
     if (profile.contention.empty())
         return;
-    const MeasuredContention measured = medianContention(profile);
+    const MeasuredContention measured = overallContention(profile);
     const bool used = settings.flag(Setting::MeasuredContention);
     diagnostics.add({Severity::Info,
                      "measured-contention",

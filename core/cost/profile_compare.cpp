@@ -12,14 +12,6 @@ bool isMeasured(const ProfileEntry& entry) {
     return entry.provenance != Provenance::Analytical && entry.provenance != Provenance::Missing;
 }
 
-double medianOf(std::vector<double> values) {
-    if (values.empty())
-        return 1;
-    std::sort(values.begin(), values.end());
-    const size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 } // namespace
 
 std::vector<ProfileDifference> compareProfiles(const Profile& a, const Profile& b) {
@@ -51,13 +43,15 @@ std::vector<ProfileDifference> compareProfiles(const Profile& a, const Profile& 
     return found;
 }
 
-MeasuredContention medianContention(const Profile& profile) {
-    std::vector<double> factors, slowdowns;
+MeasuredContention overallContention(const Profile& profile) {
+    ContentionPoint total;
     for (const ContentionPoint& point : profile.contention) {
-        factors.push_back(point.factor());
-        slowdowns.push_back(point.computeSlowdown());
+        total.alone_ns += point.alone_ns;
+        total.together_ns += point.together_ns;
+        total.compute_alone_ns += point.compute_alone_ns;
+        total.compute_together_ns += point.compute_together_ns;
     }
-    return {medianOf(std::move(factors)), medianOf(std::move(slowdowns))};
+    return {total.factor(), total.computeSlowdown()};
 }
 
 } // namespace gs

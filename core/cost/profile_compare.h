@@ -21,11 +21,13 @@ struct ProfileDifference {
 /// only; then those in b only. Entries that could not be measured count as not there.
 std::vector<ProfileDifference> compareProfiles(const Profile& a, const Profile& b);
 
-/// Median factor of the contention points and of the compute slow-down beside them; 1 without points.
+/// How much longer all transfers of the contention points took together beside compute than alone, and the
+/// compute beside them; 1 without points. By time, so that short transfers, whose factors are noise, count
+/// little.
 struct MeasuredContention {
     double factor = 1;
     double compute_slowdown = 1;
 };
-MeasuredContention medianContention(const Profile& profile);
+MeasuredContention overallContention(const Profile& profile);
 
 } // namespace gs

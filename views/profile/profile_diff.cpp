@@ -180,7 +180,7 @@ void ProfileDiff::fillSummary(const Analysis& before, const Analysis& after) {
 
 void ProfileDiff::fillContention(const Profile& profile, const Analysis& before) {
     const bool measured = !profile.contention.empty();
-    const MeasuredContention median = medianContention(profile);
+    const MeasuredContention overall = overallContention(profile);
     facts_->setText(QStringList{
         toText(profile.device), profile.ranks == 1 ? tr("1 rank") : tr("%1 ranks").arg(profile.ranks),
         tr("backend %1").arg(toText(profile.backend)), tr("%1 keys").arg(count(profile.entries.size()))}
@@ -188,11 +188,11 @@ void ProfileDiff::fillContention(const Profile& profile, const Analysis& before)
     const Settings& settings = before.request.settings;
     const QString sizes = profile.contention.size() == 1
                               ? tr("one size")
-                              : tr("medians of %1 sizes").arg(count(profile.contention.size()));
+                              : tr("by time, over %1 sizes").arg(count(profile.contention.size()));
     factor_->setText(measured
                          ? tr("Contention factor %1, compute slow-down %2 (%3). The settings say %4 and %5.")
-                               .arg(median.factor, 0, 'f', 2)
-                               .arg(median.compute_slowdown, 0, 'f', 2)
+                               .arg(overall.factor, 0, 'f', 2)
+                               .arg(overall.compute_slowdown, 0, 'f', 2)
                                .arg(sizes, toText(settings.text(Setting::Contention)),
                                     toText(settings.text(Setting::ComputeSlowdown)))
                          : tr("Contention was not measured: the settings count."));

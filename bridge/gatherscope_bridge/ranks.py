@@ -1,0 +1,72 @@
+"""All ranks agree, or none does anything.
+
+Ranks that run collectives in different orders wait for each other for ever, so a schedule is applied on every rank or
+on none. Each rank puts what it would do into the store of the process group, waits a bounded time for what the others
+would do, and then proposes a decision; the first proposal in the store is the decision for all. A gather of the votes
+alone could not do that: a rank that gives up while another just receives its vote would decide differently. The store
+also needs no collective, which must not be in flight while a compiler runs.
+"""
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import torch.distributed as dist
+
+_APPLY = "apply"
+
+
+@dataclass(frozen=True)
+class Decision:
+    agreed: bool
+    reason: str = ""
+
+
+def _differences(votes: list[dict[str, Any]]) -> str:
+    """What is not equal on all ranks, or why a rank cannot; empty if nothing."""
+    for rank, vote in enumerate(votes):
+        if vote.get("refused"):
+            return f"rank {rank}: {vote['refused']}"
+    for key in votes[0]:
+        for rank, vote in enumerate(votes):
+            if vote.get(key) != votes[0][key]:
+                return f"rank {rank} differs from rank 0 in its {key}"
+    return ""
+
+
+def agree(topic: str, vote: dict[str, Any], timeout_s: float, store: Optional[Any] = None,
+          rank: Optional[int] = None, world_size: Optional[int] = None) -> Decision:
+    """Decides `topic` once for all ranks. `vote` holds plain values that must be equal everywhere; `refused` in it is a
+    reason of this rank alone. Never blocks longer than about `timeout_s`; without a process group it is this rank alone."""
+    if store is None:
+        if not dist.is_available() or not dist.is_initialized():
+            return Decision(not vote.get("refused"), vote.get("refused") or "")
+        store, rank, world_size = dist.distributed_c10d._get_default_store(), dist.get_rank(), dist.get_world_size()
+    assert rank is not None and world_size is not None
+    votes = dist.PrefixStore(f"gatherscope/{topic}", store)
+    try:
+        if votes.check(["decision"]):
+            return _decision(votes.get("decision"))
+        votes.set(str(rank), json.dumps(vote, sort_keys=True))
+        reason = _collect(votes, world_size, timeout_s)
+        return _decision(votes.compare_set("decision", "", reason or _APPLY))
+    except Exception as error:  # the store is gone: so is the job, or this rank is alone
+        return Decision(False, f"the ranks' store failed: {error}")
+
+
+def _collect(votes: Any, world_size: int, timeout_s: float) -> str:
+    keys = [str(rank) for rank in range(world_size)]
+    try:
+        votes.wait(keys, datetime.timedelta(seconds=timeout_s))
+    except Exception:  # timed out: names differ by version
+        silent = [key for key in keys if not votes.check([key])]
+        if silent:
+            return f"rank {', '.join(silent)} did not vote within {timeout_s:g} s"
+    return _differences([json.loads(votes.get(key)) for key in keys])
+
+
+def _decision(value: Any) -> Decision:
+    text = value.decode() if isinstance(value, bytes) else str(value)
+    return Decision(text == _APPLY, "" if text == _APPLY else text)

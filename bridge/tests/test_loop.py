@@ -1,0 +1,214 @@
+"""The whole loop on two ranks with gloo: compile, capture, schedule with gatherscope-cli, run with the schedule."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+from typing import Any
+
+from gatherscope_bridge import graph_json, structural_hash
+
+from support import CLI, export_schedule
+
+HERE = pathlib.Path(__file__).resolve().parent
+TIMEOUT_S = 900
+COLLECTIVES = ("_c10d_functional.",)
+
+
+def run_ranks(plan: dict[str, Any], folder: str) -> list[list[dict[str, Any]]]:
+    """Runs both ranks; a hang is a failure after TIMEOUT_S."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    plan["results"] = os.path.join(folder, "results")
+    path = os.path.join(folder, "plan.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(plan, file)
+    processes, logs = [], []
+    for rank in range(2):
+        env = {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+               "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo", "PYTHONPATH": f"{HERE.parent}:{HERE}"}
+        logs.append(open(os.path.join(folder, f"log.rank{rank}"), "w+", encoding="utf-8"))
+        processes.append(subprocess.Popen([sys.executable, str(HERE / "worker.py"), path], env=env, cwd=folder,
+                                          stdout=logs[-1], stderr=subprocess.STDOUT))
+    try:
+        codes = [process.wait(TIMEOUT_S) for process in processes]
+    except subprocess.TimeoutExpired:
+        codes = [-1, -1]
+    finally:
+        for process in processes:
+            process.kill()
+    texts = []
+    for log in logs:
+        log.seek(0)
+        texts.append(log.read())
+        log.close()
+    if codes != [0, 0]:
+        raise AssertionError(f"the ranks ended with {codes}:\n" + "\n".join(text[-6000:] for text in texts))
+    return [json.loads(pathlib.Path(f"{plan['results']}.rank{rank}.json").read_text("utf-8")) for rank in range(2)]
+
+
+def shape(value: Any) -> Any:
+    return value["shape"] if isinstance(value, dict) else None
+
+
+def expected(document: dict[str, Any], schedule: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Collectives and waits in the exported order, with the shape of their first argument. A coalesced gather shows
+    no shape in a trace."""
+    nodes = {node["name"]: node for node in document["nodes"]}
+    values = {name: node["val"] for name, node in nodes.items()}
+    nodes.update({call["name"]: call for call in schedule["rewritten"]})
+    found = []
+    for name in schedule["order"]:
+        node = nodes[name]
+        if not node["target"].startswith(COLLECTIVES) or node["op"] != "call_function":
+            continue
+        argument = node["args"][0]
+        if "wait_tensor" in node["target"] and schedule["level"] == "scheduler":
+            value = values[next(n for n in node["inputs"] if "collective" in nodes[n]["tags"])]
+        elif "wait_tensor" in node["target"]:
+            value = values[name]
+        else:
+            value = values.get(argument["n"]) if isinstance(argument, dict) else None
+        found.append((node["target"].split(".")[1], shape(value)))
+    return found
+
+
+def traced(operators: list[list[Any]]) -> list[tuple[str, Any]]:
+    found = []
+    for name, shapes in operators:
+        if name.startswith("_c10d_functional::"):
+            packet = name.split("::")[1]
+            found.append((packet, None if "coalesced" in packet else shapes[0]))
+    return found
+
+
+@unittest.skipUnless(CLI, "GATHERSCOPE_CLI is not set")
+class Loop(unittest.TestCase):
+    """All scenarios share two runs of the ranks: one captures, one applies what gatherscope-cli made of it."""
+
+    folder: str
+    schedules: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]
+    outcomes: dict[str, list[dict[str, Any]]]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls._temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls._temporary.cleanup)
+        cls.folder = cls._temporary.name
+        graphs = os.path.join(cls.folder, "graphs")
+        captured = run_ranks({"steps": [
+            {"name": "reference", "kind": "reference"},
+            {"name": "capture", "kind": "capture", "folder": graphs}]}, cls.folder)
+        cls.outcomes = {"capture": [rank[1] for rank in captured]}
+        cls.schedules = {}
+        for name, level, scheduler, options in (
+                ("two-sided", "fx", "two-sided", ()),
+                ("sweep", "fx", "latest-safe-launch", ()),
+                ("buckets", "fx", "just-in-time", ("--set", "bucket_mode=coalesced")),
+                ("units", "scheduler", "latest-safe-launch", ())):
+            cls.schedules[name] = cls.export(graphs, name, level, scheduler, options)
+        path = lambda name: os.path.join(cls.folder, name)
+        steps: list[dict[str, Any]] = [{"name": "reference", "kind": "reference"}]
+        steps += [{"name": name, "kind": "apply", "folder": path(name)} for name in cls.schedules]
+        steps += [
+            {"name": "changed reference", "kind": "reference", "extra": True},
+            {"name": "changed", "kind": "apply", "folder": path("two-sided"), "extra": True},
+            {"name": "disagree", "kind": "apply", "folders": [path("two-sided"), path("sweep")]},
+            {"name": "silent", "kind": "apply", "folder": path("two-sided"), "ranks": [0], "timeout_s": 3}]
+        ranks = run_ranks({"steps": steps}, cls.folder)
+        for index, step in enumerate(steps):
+            cls.outcomes[step["name"]] = [rank[index] for rank in ranks]
+
+    @classmethod
+    def export(cls, graphs: str, name: str, level: str, scheduler: str,
+               options: tuple[str, ...]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Schedules of rank 0's graphs; both ranks have the same program."""
+        made = []
+        os.makedirs(os.path.join(cls.folder, name))
+        for file in sorted(pathlib.Path(graphs).glob(f"*.{level}.rank0.json")):
+            out = os.path.join(cls.folder, name, file.name)
+            made.append((graph_json.read(str(file)), export_schedule(str(file), out, scheduler, *options)))
+        return made
+
+    def check_run(self, name: str) -> None:
+        for rank in self.outcomes[name]:
+            self.assertTrue(rank["bit_equal"], f"{name}: outputs or gradients differ")
+            self.assertEqual(rank["unwaited"], 0)
+            launches = [op for op, _ in traced(rank["operators"]) if op != "wait_tensor"]
+            self.assertGreater(len(launches), 0)
+
+    def check_applied(self, name: str) -> None:
+        self.check_run(name)
+        order = [item for document, schedule in self.schedules[name] for item in expected(document, schedule)]
+        for rank in self.outcomes[name]:
+            self.assertEqual([result["applied"] for result in rank["results"]], [True, True], rank["results"])
+            self.assertEqual(traced(rank["operators"]), order)
+
+    def check_refused(self, name: str, reason: str) -> None:
+        self.check_run(name)
+        for rank in self.outcomes[name]:
+            for result in rank.get("results", []):
+                self.assertFalse(result["applied"])
+                self.assertIn(reason, result["reason"])
+
+    def test_capture_changes_nothing(self) -> None:
+        self.check_run("capture")
+        for rank in self.outcomes["capture"]:
+            self.assertEqual(len(rank["files"]), 4)  # two graphs, two levels
+
+    def test_hashes_are_those_of_the_program(self) -> None:
+        for made in self.schedules.values():
+            for document, schedule in made:
+                self.assertEqual(structural_hash(document), schedule["structural_hash"]["source"])
+
+    def test_schedules_move_something(self) -> None:
+        for name in ("two-sided", "sweep", "units"):
+            document, schedule = self.schedules[name][0]
+            self.assertNotEqual(schedule["order"], [node["name"] for node in document["nodes"]])
+        self.assertTrue(self.schedules["buckets"][0][1]["rewritten"])
+
+    def test_fx_schedule(self) -> None:
+        self.check_applied("two-sided")
+
+    def test_sweep(self) -> None:
+        self.check_applied("sweep")
+
+    def test_matmuls_are_where_the_schedule_has_them(self) -> None:
+        """Not only the collectives among themselves: what computes between them, too."""
+        forward, schedule = self.schedules["two-sided"][0]
+        nodes = {node["name"]: node for node in forward["nodes"]}
+        order = [nodes[name]["target"].split(".")[1] for name in schedule["order"]
+                 if nodes[name]["target"].startswith(("_c10d_functional.", "aten.mm."))]
+        for rank in self.outcomes["two-sided"]:
+            self.assertEqual([name.split("::")[1] for name, _ in rank["operators"]][:len(order)], order)
+
+    def test_coalesced_buckets(self) -> None:
+        self.check_applied("buckets")
+        names = [name for name, _ in traced(self.outcomes["buckets"][0]["operators"])]
+        self.assertIn("all_gather_into_tensor_coalesced", names)
+        self.assertNotIn("all_gather_into_tensor", names)
+
+    def test_scheduler_level(self) -> None:
+        self.check_applied("units")
+
+    def test_changed_graph_is_refused(self) -> None:
+        self.check_refused("changed", "no schedule for the graph")
+
+    def test_ranks_that_disagree_are_refused(self) -> None:
+        self.check_refused("disagree", "differs from rank 0 in its order")
+        for rank in self.outcomes["disagree"]:
+            self.assertEqual(len(rank["results"]), 2)
+
+    def test_silent_rank_is_refused_in_time(self) -> None:
+        self.check_refused("silent", "rank 1 did not vote within 3 s")
+        self.assertLess(self.outcomes["silent"][0]["seconds"], 120)
+
+
+if __name__ == "__main__":
+    unittest.main()
