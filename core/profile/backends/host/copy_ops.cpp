@@ -16,7 +16,7 @@ Body nothing() {
 }
 
 Result<Body> makeNothing(OpCall&) {
-    return nothing();
+    return Body{};
 }
 
 /// `tensor` from `start` on along `dim`, `length` elements `step` apart.
