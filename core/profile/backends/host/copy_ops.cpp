@@ -11,10 +11,6 @@ namespace gs::host {
 
 namespace {
 
-Body nothing() {
-    return [] {};
-}
-
 Result<Body> makeNothing(OpCall&) {
     return Body{};
 }
