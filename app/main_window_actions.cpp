@@ -172,6 +172,8 @@ void MainWindow::buildSettingMenu(QMenu* menu) {
         addCommand(menu, QStringLiteral("set-") + QLatin1String(id), text, {},
                    [this, id = QString::fromLatin1(id)] { header_->openPopup(id); });
     menu->addSeparator();
+    addCommand(menu, QStringLiteral("profile"), tr("Re-&profile…"), QKeySequence(QStringLiteral("Ctrl+R")),
+               [this] { showProfile(); });
     addCommand(menu, QStringLiteral("run-all"), tr("&Run all schedulers"), {}, [this] {
         workspace_->show(QStringLiteral("compare"));
         document_.compare().command({CompareCommand::Kind::RunAll, 0, {}});
@@ -208,6 +210,7 @@ void MainWindow::fillRecentMenu() {
 void MainWindow::fillCostsMenu() {
     costs_menu_->clear();
     costs_menu_->addAction(action(QStringLiteral("addCosts")));
+    costs_menu_->addAction(action(QStringLiteral("profile")));
     for (const std::string& file : document_.request().cost_files) {
         const QString path = toQString(file);
         QAction* remove = costs_menu_->addAction(tr("Remove %1").arg(QFileInfo(path).fileName()));
@@ -226,6 +229,7 @@ void MainWindow::updateActions() {
     action(QStringLiteral("layTrace"))->setEnabled(open && !opening);
     action(QStringLiteral("removeTrace"))
         ->setEnabled(open && !opening && !document_.request().trace_files.empty());
+    action(QStringLiteral("profile"))->setEnabled(open && !opening);
     action(QStringLiteral("reload"))->setEnabled(open || document_.failedOpening());
     action(QStringLiteral("cancel"))->setEnabled(busy());
     action(QStringLiteral("pickGraph"))
@@ -233,7 +237,7 @@ void MainWindow::updateActions() {
     for (const char* id : {"close", "copySummary", "nextGather", "previousGather", "filter"})
         action(QString::fromLatin1(id))->setEnabled(open);
     for (QAction* each : actions())
-        if (each->objectName().startsWith(QLatin1String("export-")))
+        if (each->objectName().startsWith(QLatin1String("export")))
             each->setEnabled(open);
     for (const char* id : {"set-scheduler", "set-contention", "set-slack", "set-bucket"})
         action(QString::fromLatin1(id))->setEnabled(open && !opening);

@@ -24,7 +24,4 @@ struct ProfileOutcome {
 /// not at all. Errors: those of the analysis, of the store, of WorkerClient, "no-backend".
 Result<ProfileOutcome> profileGraph(const ProfileRequest& request);
 
-/// Gathers that the two analyses put in different places.
-size_t movedLaunches(const Analysis& before, const Analysis& after);
-
 } // namespace gs
