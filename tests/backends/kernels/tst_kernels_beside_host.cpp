@@ -78,6 +78,12 @@ std::optional<Pair> pairOf(const KernelCase& source, host::HostBackend& backend,
     return pair;
 }
 
+/// Not an operator that is unknown there, or a view that moves nothing.
+bool worksOnHost(const Pair& pair) {
+    const auto* op = dynamic_cast<host::HostOp*>(pair.host.get());
+    return op && op->body;
+}
+
 /// The host keeps what a region hands on inside in float, kernels round it as each operator would.
 bool roundsInside(const Pair& pair) {
     return std::ranges::any_of(pair.from->region.nodes, [&](NodeId node) {
@@ -117,8 +123,7 @@ private slots:
             if (!region && known >= kEach)
                 continue;
             auto pair = pairOf(source, backend, pairs.size());
-            const auto* op = pair ? dynamic_cast<host::HostOp*>(pair->host.get()) : nullptr;
-            if (!op || !op->body) // not known there, or a view that moves nothing
+            if (!pair || !worksOnHost(*pair))
                 continue;
             known += !region;
             regions += region;

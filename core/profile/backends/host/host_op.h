@@ -17,7 +17,7 @@ class HostOp : public PreparedOp {
 public:
     std::vector<Tensor> inputs;  ///< one per distinct argument
     std::vector<Tensor> outputs; ///< of an operator that writes its argument: that argument
-    Body body; ///< empty: a name for memory, there is nothing to do
+    Body body;                   ///< empty: a name for memory, there is nothing to do
 
     Status run() override {
         if (body)
