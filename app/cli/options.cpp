@@ -28,6 +28,11 @@ void addCommonOptions(QCommandLineParser& parser) {
         {"rank", "Which rank's graph, where a file or folder holds several.", "R"},
         {"stage", "Which stage's graph, by its name or a part of it (after_post_grad_graph).", "NAME"},
         {"shapes", "A second file of the same graph that has shapes or modules the first one lacks.", "FILE"},
+        {"rank-file",
+         "Graph of another rank of the job; may be given several times. The schedule is made to fit the "
+         "other "
+         "ranks' (setting rank_mode).",
+         "FILE"},
         {"json", "Write the analysis as JSON to FILE, or to stdout for -.", "FILE"},
         {"quiet", "No summary and no progress."},
         {{"v", "verbose"}, "The placement of every gather, as document 000's DEBUG lines."},
@@ -124,6 +129,8 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
         if (!ok || *slot < 0)
             return Error{"usage", fmt::format("--{} takes a whole number from 0", name), {}, ""};
     }
+    for (const QString& file : parser.values("rank-file"))
+        request.rank_files.push_back(file.toStdString());
     request.stage = parser.value("stage").toStdString();
     request.shapes_file = parser.value("shapes").toStdString();
     options.json = parser.value("json");

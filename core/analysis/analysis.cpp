@@ -1,7 +1,9 @@
 #include "analysis/analysis.h"
 
+#include "analysis/analysis_notes.h"
 #include "analysis/merge_stage.h"
 #include "analysis/rank_files.h"
+#include "analysis/rank_stage.h"
 #include "analysis/stage_cache.h"
 #include "analysis/stage_keys.h"
 #include "cost/cost_sources.h"
@@ -60,37 +62,6 @@ struct Simulated {
     Diagnostics diagnostics;
 };
 
-void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics) {
-    size_t in_flight = 0;
-    NodeId example = kNoNode;
-    for (const CostEntry& entry : costs.entries()) {
-        const int32_t index = program.collectives->indexOf(entry.nodes.front());
-        if (entry.provenance != Provenance::Missing || index < 0 ||
-            !(*program.collectives)[static_cast<size_t>(index)].inFlightAtEntry())
-            continue;
-        ++in_flight;
-        example = entry.nodes.front();
-    }
-    if (const size_t missing = costs.count(Provenance::Missing) - in_flight; missing > 0)
-        diagnostics.add({Severity::Info,
-                         "missing-costs",
-                         {},
-                         {},
-                         fmt::format("{} distinct ops have no cost and count as 0", missing),
-                         "cost_sources=file,analytical fills them from the device's model"});
-    if (in_flight > 0)
-        diagnostics.add(
-            {Severity::Info,
-             "missing-in-flight-costs",
-             {},
-             std::string(program.graph->name(example)),
-             fmt::format("{} distinct collectives in flight at entry have no duration and count as 0",
-                         in_flight),
-             fmt::format(
-                 "set it with in_flight_ns={}=NS, or in a cost file by the name of the wait or the input",
-                 program.graph->name(example))});
-}
-
 SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
     const auto begin = Clock::now();
     auto schedule = std::make_shared<Schedule>(info.run(input));
@@ -110,6 +81,7 @@ struct Analyser::Cache {
     StageCache<Priced> priced{8};
     StageCache<Scheduled> scheduled{16};
     StageCache<Merged> merged{4};
+    StageCache<BoundSchedule> bound{8};
     StageCache<Simulated> simulated{16};
 };
 
@@ -119,28 +91,21 @@ namespace {
 class Run {
 public:
     Run(Analyser::Cache& cache, const AnalysisRequest& request, const JobContext& job)
-        : cache_(cache), request_(request), job_(job), out_(std::make_shared<Analysis>()) {
+        : cache_(cache), request_(request), job_(job), out_(std::make_shared<Analysis>()), asked_(request) {
         out_->request = request;
     }
 
     Result<AnalysisPtr> operator()() {
-        if (const Status status = import(); !status)
-            return status.error();
-        if (const Status status = passes(); !status)
-            return status.error();
-        if (const Status status = lintProgram(); !status)
-            return status.error();
-        if (const Status status = compareWithRanks(); !status)
-            return status.error();
-        if (const Status status = price(); !status)
-            return status.error();
-        if (const Status status = schedule(); !status)
-            return status.error();
-        if (const Status status = merge(); !status)
-            return status.error();
+        for (Status (Run::*step)() : {&Run::import, &Run::compareWithRanks, &Run::passes, &Run::lintProgram,
+                                      &Run::price, &Run::schedule, &Run::merge, &Run::bindToRanks}) {
+            if (const Status status = (this->*step)(); !status)
+                return status.error();
+        }
+        if (!slots_fail_.empty())
+            return withoutSlots();
         if (const Status status = simulateBoth(); !status)
             return status.error();
-        explainOthers();
+        explainOthers(out_->after, out_->diagnostics);
         job_.report("done", 1.0);
         return AnalysisPtr(out_);
     }
@@ -254,8 +219,20 @@ private:
 
     /// A file that cannot be read is no reason to show nothing: the error goes where the ranks would be.
     Status compareWithRanks() {
-        if (request_.rank_files.empty())
-            return Unit{};
+        if (!request_.rank_files.empty()) {
+            if (const Status status = readOtherRanks(); !status)
+                return status;
+        }
+        if (!rank_mode_)
+            rank_mode_ = rankModeOf(request_, out_->ranks.get());
+        if (rank_mode_) {
+            restrictToMode(*rank_mode_, request_, out_->diagnostics);
+            out_->request.settings = request_.settings; // as with measured contention
+        }
+        return Unit{};
+    }
+
+    Status readOtherRanks() {
         std::vector<std::string> files{request_.graph_file};
         std::string key = request_.settings.text(Setting::CommunicatingOps) + "\n" + fileKey(files.front());
         for (const std::string& file : request_.rank_files) {
@@ -263,7 +240,7 @@ private:
             if (std::find(files.begin(), files.end(), file) == files.end())
                 files.push_back(file);
         }
-        auto item = stage(cache_.ranks, "ranks", 0.57, key, [&]() -> Result<RanksResult> {
+        auto item = stage(cache_.ranks, "ranks", 0.4, key, [&]() -> Result<RanksResult> {
             RanksResult made =
                 compareRankFiles(files, request_.settings.text(Setting::CommunicatingOps), job_);
             if (job_.cancelled())
@@ -272,6 +249,7 @@ private:
         });
         if (!item)
             return item.error();
+        ranks_number_ = item.value()->number;
         out_->ranks = item.value()->value.comparison;
         out_->ranks_error = item.value()->value.error;
         return Unit{};
@@ -381,6 +359,51 @@ private:
         return Unit{};
     }
 
+    Status bindToRanks() {
+        if (!rank_mode_)
+            return Unit{};
+        const std::string key = fmt::format("{}\n{}\n{}", number_, ranks_number_, rankModeName(*rank_mode_));
+        auto item = stage(cache_.bound, "bind", 0.82, key, [&] {
+            const Program& program = out_->after;
+            return bindSchedule(
+                *rank_mode_, *out_,
+                {*program.graph, *program.collectives, *program.costs, request_.settings, job_},
+                [&](const GraphPtr& graph) { return scheduleOther(graph); });
+        });
+        if (!item)
+            return item.error();
+        number_ = item.value()->number;
+        out_->after.schedule = item.value()->value.schedule;
+        out_->diagnostics.append(item.value()->value.diagnostics);
+        slots_fail_ = item.value()->value.slots_fail;
+        return Unit{};
+    }
+
+    /// Another rank's graph through the stages that decide.
+    Result<Program> scheduleOther(const GraphPtr& graph) const {
+        Analyser::Cache cache;
+        Run other(cache, request_, {job_.stop, nullptr});
+        other.out_->source.graph = graph;
+        for (Status (Run::*step)() : {&Run::passes, &Run::price, &Run::schedule, &Run::merge}) {
+            if (const Status status = (other.*step)(); !status)
+                return status.error();
+        }
+        return other.out_->after;
+    }
+
+    /// Ranks without slots in common can still keep the order of their collectives.
+    Result<AnalysisPtr> withoutSlots() const {
+        Run pinned(cache_, asked_, job_);
+        pinned.rank_mode_ = RankMode::Pinned;
+        pinned.out_->diagnostics.add({Severity::Warning,
+                                      "rank-no-slots",
+                                      {},
+                                      {},
+                                      slots_fail_ + ": no gather passes another collective",
+                                      "without buckets (bucket_mode=none) the ranks' collectives may agree"});
+        return pinned();
+    }
+
     Status simulateBoth() {
         const std::string key =
             fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Simulate));
@@ -409,41 +432,16 @@ private:
         return Unit{};
     }
 
-    /// Gathers that no scheduler may move are no decisions, but nobody should have to wonder about them.
-    void explainOthers() {
-        const Graph& graph = *out_->after.graph;
-        for (const Decision& decision : out_->after.schedule->decisions) {
-            if (decision.verdict != Verdict::NotCandidate)
-                continue;
-            out_->diagnostics.add({Severity::Info,
-                                   std::string(bindingReasonName(decision.reason)),
-                                   {},
-                                   std::string(graph.name(decision.launch)),
-                                   fmt::format("\"{}\" stays where it is: {}", graph.name(decision.launch),
-                                               whyNoCandidate(decision.reason)),
-                                   ""});
-        }
-    }
-
-    static const char* whyNoCandidate(BindingReason reason) {
-        switch (reason) {
-        case BindingReason::NoWait:
-            return "nothing waits for it";
-        case BindingReason::NoConsumer:
-            return "no real computation uses what it gathers";
-        case BindingReason::NotWeightGather:
-            return "it does not gather a single parameter (gathers=all would include it)";
-        default:
-            return "the scheduler left it alone";
-        }
-    }
-
     Analyser::Cache& cache_;
-    AnalysisRequest request_; ///< with the measured contention, once the profile is read
+    AnalysisRequest request_; ///< as the ranks and the measured contention make it
     JobContext job_;
     std::shared_ptr<Analysis> out_;
+    AnalysisRequest asked_; ///< as it came
     CostChain chain_;
-    uint64_t number_ = 0; ///< of the last stage's result
+    std::optional<RankMode> rank_mode_; ///< how other ranks bind the schedule
+    std::string slots_fail_;            ///< why they cannot do so by slot
+    uint64_t ranks_number_ = 0;         ///< of the comparison
+    uint64_t number_ = 0;               ///< of the last stage's result
 };
 
 } // namespace
@@ -466,18 +464,6 @@ const Decision* Analysis::decisionFor(NodeId launch) const {
     const auto found = std::lower_bound(decisions.begin(), decisions.end(), launch,
                                         [](const Decision& a, NodeId b) { return a.launch < b; });
     return found != decisions.end() && found->launch == launch ? &*found : nullptr;
-}
-
-Summary summarise(const Analysis& analysis) {
-    Summary summary;
-    for (const Decision& decision : analysis.after.schedule->decisions) {
-        summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
-        summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
-    }
-    summary.gathers = analysis.after.schedule->candidates;
-    summary.moved = analysis.after.schedule->moved;
-    summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
-    return summary;
 }
 
 } // namespace gs

@@ -1,0 +1,82 @@
+#include "analysis/analysis_notes.h"
+
+#include <fmt/format.h>
+
+namespace gs {
+
+namespace {
+
+const char* whyNoCandidate(BindingReason reason) {
+    switch (reason) {
+    case BindingReason::NoWait:
+        return "nothing waits for it";
+    case BindingReason::NoConsumer:
+        return "no real computation uses what it gathers";
+    case BindingReason::NotWeightGather:
+        return "it does not gather a single parameter (gathers=all would include it)";
+    default:
+        return "the scheduler left it alone";
+    }
+}
+
+} // namespace
+
+void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics) {
+    size_t in_flight = 0;
+    NodeId example = kNoNode;
+    for (const CostEntry& entry : costs.entries()) {
+        const int32_t index = program.collectives->indexOf(entry.nodes.front());
+        if (entry.provenance != Provenance::Missing || index < 0 ||
+            !(*program.collectives)[static_cast<size_t>(index)].inFlightAtEntry())
+            continue;
+        ++in_flight;
+        example = entry.nodes.front();
+    }
+    if (const size_t missing = costs.count(Provenance::Missing) - in_flight; missing > 0)
+        diagnostics.add({Severity::Info,
+                         "missing-costs",
+                         {},
+                         {},
+                         fmt::format("{} distinct ops have no cost and count as 0", missing),
+                         "cost_sources=file,analytical fills them from the device's model"});
+    if (in_flight > 0)
+        diagnostics.add(
+            {Severity::Info,
+             "missing-in-flight-costs",
+             {},
+             std::string(program.graph->name(example)),
+             fmt::format("{} distinct collectives in flight at entry have no duration and count as 0",
+                         in_flight),
+             fmt::format(
+                 "set it with in_flight_ns={}=NS, or in a cost file by the name of the wait or the input",
+                 program.graph->name(example))});
+}
+
+void explainOthers(const Program& program, Diagnostics& diagnostics) {
+    const Graph& graph = *program.graph;
+    for (const Decision& decision : program.schedule->decisions) {
+        if (decision.verdict != Verdict::NotCandidate)
+            continue;
+        diagnostics.add({Severity::Info,
+                         std::string(bindingReasonName(decision.reason)),
+                         {},
+                         std::string(graph.name(decision.launch)),
+                         fmt::format("\"{}\" stays where it is: {}", graph.name(decision.launch),
+                                     whyNoCandidate(decision.reason)),
+                         ""});
+    }
+}
+
+Summary summarise(const Analysis& analysis) {
+    Summary summary;
+    for (const Decision& decision : analysis.after.schedule->decisions) {
+        summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
+        summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
+    }
+    summary.gathers = analysis.after.schedule->candidates;
+    summary.moved = analysis.after.schedule->moved;
+    summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
+    return summary;
+}
+
+} // namespace gs
