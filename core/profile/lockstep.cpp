@@ -202,11 +202,12 @@ private:
         const int64_t step = found == step_ns_.end() ? 0 : found->second;
         entry.provenance = Provenance::Extrapolated;
         const std::string note = entry.note.empty() ? "" : "; " + entry.note;
-        entry.note = fmt::format("timed on {} of {} ranks: {} for {}; scaled as a ring with {} a step{}",
-                                 timed, item.group_ranks, formatTime(entry.ns),
-                                 formatBytes(std::max(item.spec.input_bytes, item.spec.output_bytes)),
-                                 formatTime(step), found == step_ns_.end() ? " (not known)" : "") +
-                     note;
+        entry.note =
+            fmt::format("timed on {} of {} ranks: {} for {}; scaled as a ring with at most {} a step{}",
+                        timed, item.group_ranks, formatTime(entry.ns),
+                        formatBytes(std::max(item.spec.input_bytes, item.spec.output_bytes)),
+                        formatTime(step), found == step_ns_.end() ? " (not known)" : "") +
+            note;
         entry.ns = scaleCollective(item.spec.kind, entry.ns, step, timed, item.group_ranks);
     }
 

@@ -287,10 +287,10 @@ void sortWork(std::vector<WorkItem>& items) {
 
 int64_t scaleCollective(CollectiveKind kind, int64_t timed_ns, int64_t step_ns, int32_t timed,
                         int32_t group) {
-    const double latency = double(step_ns) * steps(kind, timed);
-    const double transfer = std::max(0.0, double(timed_ns) - latency);
+    const int64_t step = std::min(step_ns, stepTime(kind, timed_ns, timed));
+    const double transfer = double(timed_ns) - double(step) * steps(kind, timed);
     return std::llround(transfer * share(kind, group) / share(kind, timed) +
-                        double(step_ns) * steps(kind, group));
+                        double(step) * steps(kind, group));
 }
 
 int64_t stepTime(CollectiveKind kind, int64_t probe_ns, int32_t timed) {

@@ -63,9 +63,10 @@ void sortWork(std::vector<WorkItem>& items);
 
 /// Time of a collective on `group` ranks from its time on `timed` ranks with the same size of the result (of
 /// the input for a reduce-scatter). A ring of n ranks takes n-1 steps (all_reduce 2(n-1)) that each carry 1/n
-/// of the bytes and cost `step_ns` whatever they carry: t = steps(n)·step_ns + steps(n)/n·bytes/bandwidth.
-/// A broadcast is a pipeline: all bytes pass each link once. Source of the model: nccl-tests' performance
-/// notes (bus bandwidth).
+/// of the bytes and cost `step_ns` whatever they carry: t = steps(n)·step_ns + steps(n)/n·bytes/bandwidth. A
+/// step takes no longer than timed_ns / steps(timed), whatever a busy machine made of the probe. A broadcast
+/// is a pipeline: all bytes pass each link once. Source of the model: nccl-tests' performance notes (bus
+/// bandwidth).
 int64_t scaleCollective(CollectiveKind kind, int64_t timed_ns, int64_t step_ns, int32_t timed, int32_t group);
 /// Time of one step from that of a collective of next to no bytes on `timed` ranks.
 int64_t stepTime(CollectiveKind kind, int64_t probe_ns, int32_t timed);

@@ -157,6 +157,8 @@ private slots:
         QCOMPARE(scaleCollective(CollectiveKind::AllReduce, 2 * ring(2), 1000, 2, 8), 2 * ring(8));
         QCOMPARE(scaleCollective(CollectiveKind::Broadcast, 1000 + 500, 1000, 2, 8), int64_t(7000 + 500));
         QCOMPARE(stepTime(CollectiveKind::AllReduce, 6000, 4), 1000);
+        // A probe that was held up for 36 ms does not make 5 µs into 252 ms.
+        QCOMPARE(scaleCollective(CollectiveKind::AllGather, 5000, 36'000'000, 2, 8), int64_t(35'000));
     }
 
     void refusedOnOneRankIsAnalyticalOnAll() {
