@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <set>
 
 namespace gs {
 
@@ -44,7 +45,7 @@ std::optional<RankPlace> findOwn(const RankComparison& ranks, const Analysis& ow
     return std::nullopt;
 }
 
-/// Another rank's graph, scheduled.
+/// A rank's graph, scheduled.
 struct Peer {
     size_t rank = 0; ///< index into RankComparison::ranks
     Program program;
@@ -98,23 +99,25 @@ public:
         : mode_(mode), own_(own), input_(input),
           patterns_(communicatingOps(input.settings.text(Setting::CommunicatingOps))) {
         out_.schedule = own.after.schedule;
-        orders_.push_back(orderOf(own.after));
+        own_order_ = orderOf(own.after);
     }
 
     Result<BoundSchedule> run(const ScheduleGraph& schedule_graph) {
-        std::vector<uint32_t> sequence(orders_.front().collectives.size());
+        std::vector<uint32_t> sequence(own_order_.collectives.size());
         std::iota(sequence.begin(), sequence.end(), 0);
         if (mode_ == RankMode::Slot) {
             if (const Status status = schedulePeers(schedule_graph); !status)
                 return status.error();
             if (!out_.slots_fail.empty())
                 return std::move(out_);
-            agreed_ = agreeOnOrder(orders_);
-            sequence = agreed_.sequence;
+            if (!orders_.empty()) {
+                agreed_ = agreeOnOrder(orders_);
+                sequence = agreed_.sequence;
+            }
         }
         auto schedule = std::make_shared<Schedule>(*own_.after.schedule);
         schedule->rank_mode = rankModeName(mode_);
-        if (mode_ == RankMode::Slot || mode_ == RankMode::Pinned)
+        if (mode_ == RankMode::Pinned || !agreed_.sequence.empty())
             keep(sequence, *schedule);
         out_.schedule = std::move(schedule);
         return std::move(out_);
@@ -126,7 +129,7 @@ private:
     }
 
     const std::string& labelOf(size_t order) const {
-        return own_.ranks->ranks[peers_[order - 1].rank].program.label;
+        return own_.ranks->ranks[peers_[order].rank].program.label;
     }
 
     /// Ranks with equal graphs decide alike: one of each is enough.
@@ -138,36 +141,48 @@ private:
             out_.slots_fail = "this graph is not among those that the ranks were compared by";
             return Unit{};
         }
-        const auto skeleton = skeletonOf(own_.after, orders_.front().collectives, *own_.ranks, place->rank);
-        std::vector<uint64_t> known{own_.source.graph->structuralHash()};
-        for (size_t r = 0; r < own_.ranks->ranks.size(); ++r) {
-            const RankProgram& program = own_.ranks->ranks[r].program;
+        if (const Status status = schedulePeer(place->rank, place->graph, schedule_graph); !status)
+            return status;
+        for (size_t r = 0; r < own_.ranks->ranks.size() && out_.slots_fail.empty(); ++r) {
             if (r == place->rank)
                 continue;
-            if (place->graph >= program.graphs.size()) {
-                out_.slots_fail = fmt::format("{} has no such graph", program.label);
-                return Unit{};
-            }
-            const GraphPtr& graph = program.graphs[place->graph].graph;
-            if (std::find(known.begin(), known.end(), graph->structuralHash()) != known.end())
-                continue;
-            known.push_back(graph->structuralHash());
-            Result<Program> made = schedule_graph(graph);
-            if (!made)
-                return made.error();
-            orders_.push_back(orderOf(made.value()));
-            if (skeletonOf(made.value(), orders_.back().collectives, *own_.ranks, r) != skeleton) {
-                out_.slots_fail = fmt::format("the collectives of {} differ once passes and buckets are done",
-                                              program.label);
-                return Unit{};
-            }
-            peers_.push_back({r, std::move(made).value()});
+            if (const Status status = schedulePeer(r, place->graph, schedule_graph); !status)
+                return status;
         }
         return Unit{};
     }
 
+    /// All ranks must come to the same end: the graphs are those that all compare, this rank's own too (the
+    /// one analysed may know more of its shapes).
+    Status schedulePeer(size_t rank, size_t index, const ScheduleGraph& schedule_graph) {
+        const RankProgram& of = own_.ranks->ranks[rank].program;
+        if (index >= of.graphs.size()) {
+            out_.slots_fail = fmt::format("{} has no such graph", of.label);
+            return Unit{};
+        }
+        const GraphPtr& graph = of.graphs[index].graph;
+        if (!known_.insert(graph->structuralHash()).second)
+            return Unit{};
+        Program program = own_.after;
+        if (graph->structuralHash() != own_.source.graph->structuralHash()) {
+            Result<Program> made = schedule_graph(graph);
+            if (!made)
+                return made.error();
+            program = std::move(made).value();
+        }
+        orders_.push_back(orderOf(program));
+        std::vector<uint64_t> skeleton = skeletonOf(program, orders_.back().collectives, *own_.ranks, rank);
+        if (peers_.empty())
+            skeleton_ = skeleton;
+        if (skeleton != skeleton_ || skeleton.size() != own_order_.collectives.size())
+            out_.slots_fail =
+                fmt::format("the collectives of {} differ once passes and buckets are done", of.label);
+        peers_.push_back({rank, std::move(program)});
+        return Unit{};
+    }
+
     void keep(const std::vector<uint32_t>& sequence, Schedule& schedule) {
-        const RankOrder& rank = orders_.front();
+        const RankOrder& rank = own_order_;
         std::vector<std::vector<NodeId>> groups(rank.collectives.size());
         std::vector<int32_t> number(rank.graph->size(), -1);
         for (size_t i = 0; i < rank.collectives.size(); ++i)
@@ -203,7 +218,7 @@ private:
 
     /// Per collective the last one that it had passed and now follows; -1 if there is none.
     std::vector<int32_t> findHeld(const std::vector<uint32_t>& sequence) const {
-        const RankOrder& rank = orders_.front();
+        const RankOrder& rank = own_order_;
         const std::vector<uint32_t> position = positionsOf(rank.order);
         std::vector<int32_t> behind(sequence.size(), -1);
         std::vector<uint32_t> passed; // of the sequence so far: later in the order than all that follow them
@@ -220,7 +235,7 @@ private:
     void hold(size_t collective, size_t behind, Schedule& schedule, Decision& decision) const {
         if (decision.verdict == Verdict::NotCandidate)
             return; // it keeps the reason why no scheduler moves it
-        const RankOrder& rank = orders_.front();
+        const RankOrder& rank = own_order_;
         decision.hold.behind = rank.collectives[behind];
         decision.hold.slot = static_cast<int32_t>(collective);
         if (mode_ == RankMode::Slot) {
@@ -228,7 +243,7 @@ private:
             decision.hold.slot = static_cast<int32_t>(agreed_.slot[collective]);
             decision.hold.rank = labelOf(by);
             decision.hold.at_floor =
-                atFloor(*peers_[by - 1].program.schedule, orders_[by].collectives[collective]);
+                atFloor(*peers_[by].program.schedule, orders_[by].collectives[collective]);
         }
         decision.reason = BindingReason::Ranks;
         ++schedule.rank_holds;
@@ -245,7 +260,7 @@ private:
             if (position[orders_[r].collectives[behind]] < position[orders_[r].collectives[collective]])
                 return r;
         }
-        return 1;
+        return 0;
     }
 
     /// Position in program order: that of the first node behind the launch that moves with no gather.
@@ -265,8 +280,11 @@ private:
     const Analysis& own_;
     const ScheduleInput& input_;
     OpPatterns patterns_;
-    std::vector<RankOrder> orders_; ///< this rank's, then those of `peers_`
-    std::vector<Peer> peers_;
+    RankOrder own_order_;
+    std::vector<Peer> peers_;        ///< one for each graph that differs, this rank's first
+    std::vector<RankOrder> orders_;  ///< theirs
+    std::vector<uint64_t> skeleton_; ///< of all
+    std::set<uint64_t> known_;       ///< hashes of their graphs
     AgreedOrder agreed_;
     BoundSchedule out_;
 };
