@@ -93,14 +93,10 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
         request.cost_files.clear();
     for (const QString& file : parser.values("costs"))
         request.cost_files.push_back(file.toStdString());
-    if (parser.isSet("device")) {
-        if (const Status status = request.settings.set(Setting::Device, parser.value("device").toStdString());
-            !status)
-            return status.error();
-    }
-    if (parser.isSet("scheduler")) {
-        const std::string name = parser.value("scheduler").toStdString();
-        if (const Status status = request.settings.set(Setting::Scheduler, name); !status)
+    for (const char* name : {"device", "scheduler"}) { // named as their settings
+        if (!parser.isSet(name))
+            continue;
+        if (const Status status = request.settings.set(name, parser.value(name).toStdString()); !status)
             return status.error();
     }
     for (const QString& assignment : parser.values("set")) {
