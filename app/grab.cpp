@@ -2,6 +2,7 @@
 
 #include "app/banner.h"
 #include "app/command_palette.h"
+#include "app/grab_dialogs.h"
 #include "app/header_bar.h"
 #include "app/help_overlay.h"
 #include "app/main_window.h"
@@ -247,6 +248,12 @@ void Grabber::grabGraph(MainWindow& window, const QString& name) {
             popup->close();
         }
     }
+    GrabTools tools;
+    tools.save = [this](QWidget& widget, const QString& title) { save(widget, title); };
+    tools.settle = [this] { settle({}); };
+    tools.wait = [](const std::function<bool()>& done) { return waitFor(done, kOpenTimeoutMs); };
+    grabProfileDialog(snapshot, name, tools);
+    grabExportDialog(snapshot, &window, name, tools);
     window.palette().open();
     save(window, name + QStringLiteral("-commands"));
     window.palette().hide();

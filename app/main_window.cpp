@@ -7,7 +7,9 @@
 #include "app/help_overlay.h"
 #include "app/message_page.h"
 #include "app/preferences.h"
+#include "app/profile/profile_job.h"
 #include "app/text.h"
+#include "views/docks/costs_view.h"
 #include "views/shell/graph_picker.h"
 #include "views/shell/samples_page.h"
 #include "views/theme.h"
@@ -113,6 +115,8 @@ void MainWindow::connectDocument() {
     connect(workspace_, &Workspace::editRemovalRequested, &document_, &Document::removeEdits);
     connect(workspace_, &Workspace::requestRequested, &document_, &Document::setRequest);
     connect(workspace_, &Workspace::rankFilesRequested, &document_, &Document::addRankFiles);
+    if (auto* costs = qobject_cast<CostsView*>(workspace_->view(QStringLiteral("costs"))))
+        connect(costs, &CostsView::profileRequested, this, &MainWindow::showProfile);
     connect(header_, &HeaderBar::settingRequested, &document_, &Document::setSetting);
     connect(status_, &StatusLine::partClicked, this, &MainWindow::statusClicked);
     connect(banner_, &Banner::actionClicked, &document_, &Document::reload);

@@ -22,13 +22,15 @@ namespace gs {
 
 class Banner;
 class CommandPalette;
+class ExportDialog;
 class GraphPicker;
 class HeaderBar;
 class HelpOverlay;
 class LoadingPanel;
 class MessagePage;
+class ProfileDialog;
+class ProfileJob;
 class SamplesPage;
-struct Exporter;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -64,12 +66,20 @@ public:
     void openSample(const Sample& sample);
     void showSamples();
     void showEmpty();
+    /// Opens the dialog that measures costs; null if nothing is open.
+    ProfileDialog* showProfile();
+    /// Opens the Export dialog, with one item chosen (ExportItem::id) or the last one; null if nothing is
+    /// open.
+    ExportDialog* showExport(const QString& item);
     /// Opens the list of the graphs beside the open one, or closes it.
     void showPicker();
     /// The error page or the progress, as they look without a running job; for pictures.
     void showMessagePage();
     void showLoading(const QString& title, const QString& stage, double fraction);
     void applyTheme(ThemeChoice choice);
+    /// What the Re-profile dialog works with; for tests. Empty = the real thing.
+    using ProfileJobFactory = std::function<std::unique_ptr<ProfileJob>(const SnapshotPtr&)>;
+    void setProfileJobFactory(ProfileJobFactory factory) { make_profile_job_ = std::move(factory); }
 
     void resetLayout();
     void saveLayout();
@@ -129,9 +139,6 @@ private:
 
     // main_window_export.cpp
     void buildExportMenu(QMenu* menu);
-    void chooseExportFile(const Exporter& exporter);
-    void exportTo(const Exporter& exporter, const QString& file);
-    void choosePictureFile(QWidget* widget, const QString& title);
 
     // main_window_links.cpp
     void showEdits();
@@ -158,7 +165,8 @@ private:
     QMenu* recent_menu_ = nullptr;
     QMenu* costs_menu_ = nullptr;
     std::map<int, QAction*> letter_actions_; ///< by key
-    QTimer strip_delay_;                     ///< short jobs show no strip
+    ProfileJobFactory make_profile_job_;
+    QTimer strip_delay_; ///< short jobs show no strip
     QFileSystemWatcher watcher_;
     bool want_samples_ = true;
     QString busy_title_; ///< what the progress says; empty while nothing runs

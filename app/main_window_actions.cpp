@@ -165,6 +165,8 @@ void MainWindow::buildSettingMenu(QMenu* menu) {
         addCommand(menu, QStringLiteral("set-") + QLatin1String(id), text, {},
                    [this, id = QString::fromLatin1(id)] { header_->openPopup(id); });
     menu->addSeparator();
+    addCommand(menu, QStringLiteral("profile"), tr("Re-&profile…"), QKeySequence(QStringLiteral("Ctrl+R")),
+               [this] { showProfile(); });
     addCommand(menu, QStringLiteral("run-all"), tr("&Run all schedulers"), {}, [this] {
         workspace_->show(QStringLiteral("compare"));
         document_.compare().command({CompareCommand::Kind::RunAll, 0, {}});
@@ -201,6 +203,7 @@ void MainWindow::fillRecentMenu() {
 void MainWindow::fillCostsMenu() {
     costs_menu_->clear();
     costs_menu_->addAction(action(QStringLiteral("addCosts")));
+    costs_menu_->addAction(action(QStringLiteral("profile")));
     for (const std::string& file : document_.request().cost_files) {
         const QString path = toQString(file);
         QAction* remove = costs_menu_->addAction(tr("Remove %1").arg(QFileInfo(path).fileName()));
@@ -216,6 +219,7 @@ void MainWindow::updateActions() {
     const bool open = document_.snapshot() != nullptr;
     const bool opening = document_.opening() != nullptr;
     action(QStringLiteral("addCosts"))->setEnabled(open && !opening);
+    action(QStringLiteral("profile"))->setEnabled(open && !opening);
     action(QStringLiteral("reload"))->setEnabled(open || document_.failedOpening());
     action(QStringLiteral("cancel"))->setEnabled(busy());
     action(QStringLiteral("pickGraph"))
@@ -223,7 +227,7 @@ void MainWindow::updateActions() {
     for (const char* id : {"close", "copySummary", "nextGather", "previousGather", "filter"})
         action(QString::fromLatin1(id))->setEnabled(open);
     for (QAction* each : actions())
-        if (each->objectName().startsWith(QLatin1String("export-")))
+        if (each->objectName().startsWith(QLatin1String("export")))
             each->setEnabled(open);
     for (const char* id : {"set-scheduler", "set-contention", "set-slack", "set-bucket"})
         action(QString::fromLatin1(id))->setEnabled(open && !opening);

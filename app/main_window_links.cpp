@@ -1,5 +1,8 @@
 // Where the parts of the status line and the single keys lead: into the views.
+#include "app/banner.h"
 #include "app/main_window.h"
+#include "app/profile/profile_dialog.h"
+#include "app/profile/worker_profile_job.h"
 #include "app/text.h"
 #include "views/docks/chip.h"
 #include "views/docks/costs_view.h"
@@ -113,6 +116,28 @@ void MainWindow::focusFilter() {
         gathers->filterField()->setFocus(Qt::ShortcutFocusReason);
         gathers->filterField()->selectAll();
     }
+}
+
+/// As a dialog of the window: what is open cannot change under it.
+ProfileDialog* MainWindow::showProfile() {
+    const SnapshotPtr snapshot = document_.snapshot();
+    if (!snapshot || document_.opening())
+        return nullptr;
+    std::unique_ptr<ProfileJob> job =
+        make_profile_job_ ? make_profile_job_(snapshot) : std::make_unique<WorkerProfileJob>(snapshot);
+    auto* dialog = new ProfileDialog(snapshot, std::move(job), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &ProfileDialog::takenOver, this,
+            [this](const QString& store, qlonglong id, bool contention) {
+                const Result<AnalysisRequest> request =
+                    withProfile(document_.request(), store.toStdString(), id, contention);
+                if (request)
+                    document_.setRequest(request.value(), tr("Take over profile %1").arg(id));
+                else
+                    banner_->showMessage(Banner::Look::Warning, errorText(request.error()));
+            });
+    dialog->open();
+    return dialog;
 }
 
 } // namespace gs

@@ -1,20 +1,19 @@
 #include "app/picture.h"
 
-#include "export/file_writer.h"
-
 #include <QBuffer>
+#include <QImage>
 #include <QPainter>
-#include <QPixmap>
+#include <QPdfWriter>
 #include <QSvgGenerator>
 #include <QWidget>
+
+#include <cmath>
 
 namespace gs {
 
 namespace {
 
-QByteArray svgOf(QWidget* widget) {
-    QBuffer buffer;
-    buffer.open(QIODevice::WriteOnly);
+void writeSvg(QWidget* widget, QBuffer& buffer) {
     QSvgGenerator generator;
     generator.setOutputDevice(&buffer);
     generator.setSize(widget->size());
@@ -22,25 +21,45 @@ QByteArray svgOf(QWidget* widget) {
     generator.setTitle(widget->windowTitle());
     QPainter painter(&generator);
     widget->render(&painter);
-    painter.end();
-    return buffer.data();
 }
 
-QByteArray pngOf(QWidget* widget) {
-    QBuffer buffer;
-    buffer.open(QIODevice::WriteOnly);
-    widget->grab().save(&buffer, "PNG");
-    return buffer.data();
+void writePdf(QWidget* widget, QBuffer& buffer) {
+    constexpr int kDotsPerInch = 96;
+    constexpr qreal kPointsPerPixel = 72.0 / kDotsPerInch;
+    QPdfWriter writer(&buffer);
+    writer.setResolution(kDotsPerInch);
+    writer.setPageSize(
+        QPageSize(QSizeF(widget->size()) * kPointsPerPixel, QPageSize::Point, {}, QPageSize::ExactMatch));
+    writer.setPageMargins({});
+    writer.setTitle(widget->windowTitle());
+    QPainter painter(&writer);
+    widget->render(&painter);
+}
+
+void writePng(QWidget* widget, QBuffer& buffer, double scale) {
+    const QSizeF size = QSizeF(widget->size()) * scale;
+    QImage image(static_cast<int>(std::ceil(size.width())), static_cast<int>(std::ceil(size.height())),
+                 QImage::Format_ARGB32_Premultiplied);
+    image.setDevicePixelRatio(scale);
+    image.fill(Qt::transparent);
+    widget->render(&image);
+    image.save(&buffer, "PNG");
 }
 
 } // namespace
 
-Status savePicture(QWidget* widget, const QString& file) {
-    const QByteArray bytes =
-        file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive) ? svgOf(widget) : pngOf(widget);
-    if (bytes.isEmpty())
-        return Error{"write-failed", "the picture is empty: the view has no size yet", {}, ""};
-    return writeFile(file.toStdString(), {bytes.constData(), static_cast<size_t>(bytes.size())});
+QByteArray pictureOf(QWidget* widget, PictureFormat format, double scale) {
+    if (widget->size().isEmpty())
+        return {};
+    QBuffer buffer;
+    buffer.open(QIODevice::WriteOnly);
+    if (format == PictureFormat::Svg)
+        writeSvg(widget, buffer);
+    else if (format == PictureFormat::Pdf)
+        writePdf(widget, buffer);
+    else
+        writePng(widget, buffer, scale);
+    return buffer.data();
 }
 
 } // namespace gs

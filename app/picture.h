@@ -1,16 +1,16 @@
-// Pictures of widgets as files.
+// Pictures of widgets.
 #pragma once
 
-#include "base/result.h"
-
-#include <QString>
+#include <QByteArray>
 
 class QWidget;
 
 namespace gs {
 
-/// Writes what the widget shows as it stands: as vectors where the file's name ends in .svg, else as a PNG.
-/// Whole file or none; error code "write-failed".
-Status savePicture(QWidget* widget, const QString& file);
+enum class PictureFormat : uint8_t { Svg, Png, Pdf };
+
+/// What the widget shows as it stands: vectors for SVG and PDF (one page of its size), else pixels, `scale`
+/// of them per point. Empty if the widget has no size yet.
+QByteArray pictureOf(QWidget* widget, PictureFormat format, double scale = 1);
 
 } // namespace gs

@@ -118,6 +118,22 @@ void Preferences::setLastFolder(const QString& folder) {
     QSettings().setValue(QStringLiteral("folder"), folder);
 }
 
+QVariantMap Preferences::profileChoices() {
+    return QSettings().value(QStringLiteral("profile/choices")).toMap();
+}
+
+void Preferences::setProfileChoices(const QVariantMap& choices) {
+    QSettings().setValue(QStringLiteral("profile/choices"), choices);
+}
+
+QVariantMap Preferences::exportChoices() {
+    return QSettings().value(QStringLiteral("export/choices")).toMap();
+}
+
+void Preferences::setExportChoices(const QVariantMap& choices) {
+    QSettings().setValue(QStringLiteral("export/choices"), choices);
+}
+
 void rememberDesktopPalette() {
     desktopIsDark() = QGuiApplication::palette().color(QPalette::Window).lightness() < 128;
 }

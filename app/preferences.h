@@ -5,6 +5,7 @@
 #include <QList>
 #include <QString>
 #include <QStringList>
+#include <QVariantMap>
 
 namespace gs {
 
@@ -46,6 +47,12 @@ public:
 
     static QString lastFolder();
     static void setLastFolder(const QString& folder);
+
+    /// Of the Re-profile and Export dialogs, in their own words.
+    static QVariantMap profileChoices();
+    static void setProfileChoices(const QVariantMap& choices);
+    static QVariantMap exportChoices();
+    static void setExportChoices(const QVariantMap& choices);
 };
 
 /// Whether the desktop is dark; call before Theme::apply() replaces the palette for the first time.

@@ -18,12 +18,17 @@ inline QString fileTitle(const QString& path) {
     return QFileInfo(QDir::cleanPath(path)).fileName();
 }
 
-/// The core's messages begin small and end open; a page shows sentences.
+/// The core's messages begin small and end open; a page shows sentences. Names of operators and programs stay
+/// as they are written.
 inline QString toSentence(std::string_view text) {
     QString result = toQString(text);
     if (result.isEmpty())
         return result;
-    result[0] = result[0].toUpper();
+    const QString first = result.section(QLatin1Char(' '), 0, 0).chopped(1);
+    const bool is_name = first.contains(QLatin1Char('_')) || first.contains(QLatin1Char('.')) ||
+                         first.startsWith(QLatin1String("gatherscope"));
+    if (!is_name)
+        result[0] = result[0].toUpper();
     if (!result.endsWith(QLatin1Char('.')) && !result.endsWith(QLatin1Char('?')))
         result += QLatin1Char('.');
     return result;

@@ -12,6 +12,8 @@ QLabel[role="windowTitle"] { font-size: 15px; font-weight: 600; }
 QLabel[role="pageTitle"] { font-size: 20px; font-weight: 600; }
 QLabel[role="panelTitle"] { font-size: 13px; font-weight: 600; }
 QLabel[role="subtitle"], QLabel[role="pageHint"] { color: @muted; }
+QLabel[role="better"] { color: @hidden_ok; font-weight: 500; }
+QLabel[role="worse"] { color: @exposed; font-weight: 500; }
 QLabel[role="caption"] { color: @muted; font-size: 11px; }
 QLabel[role="page"], QLabel[role="pageHint"] { font-size: 13px; }
 QLabel[role="code"] { background: @field; border-radius: 4px; padding: 6px 9px; }
@@ -85,6 +87,7 @@ QString Theme::styleSheet() const {
     const std::pair<const char*, QColor> colours[] = {
         {"@on_accent", on_accent}, {"@selection", selection}, {"@accent", accent}, {"@border", border},
         {"@panel", panel},         {"@field", field},         {"@muted", muted},   {"@text", text},
+        {"@hidden_ok", hidden_ok}, {"@exposed", exposed},
     };
     QString sheet = QString::fromLatin1(kSheet);
     for (const auto& [name, colour] : colours)

@@ -1,4 +1,5 @@
 // `gatherscope-cli profile FILE… --backend B --ranks N`
+#include "analysis/cost_changes.h"
 #include "app/cli/commands.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"

@@ -1,14 +1,10 @@
 #include "app/cli/profile_run.h"
 
 #include "app/cli/options.h"
+#include "app/worker/measure_plan.h"
 #include "base/units.h"
-#include "cost/analytical_model.h"
-#include "cost/device_presets.h"
-#include "profile/known_costs.h"
 
 #include <QEventLoop>
-#include <QFileInfo>
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace gs {
@@ -35,27 +31,6 @@ Status checkBackend(const WorkerRequest& worker) {
                  fmt::format("there is no backend \"{}\"; known are {}", worker.backend, names),
                  {},
                  "`gatherscope-cli list backends` shows them"};
-}
-
-std::vector<WorkItem> workOf(const Analysis& analysis, const WorkerRequest& worker) {
-    const DevicePreset* device = findDevicePreset(analysis.request.settings.text(Setting::Device));
-    WorkOptions options;
-    options.compute = worker.compute;
-    options.collectives = worker.collectives;
-    const CostModelPtr model = makeAnalyticalModel(*device);
-    return makeWorkList({{analysis.after.graph, analysis.after.collectives},
-                         {analysis.before.graph, analysis.before.collectives}},
-                        worker.ranks, *model, options);
-}
-
-/// Keys that have to be measured, those of nodes inside fused regions not counted.
-size_t countUnknown(const std::vector<WorkItem>& work, const KnownCosts& known) {
-    size_t count = 0;
-    for (const WorkItem& item : work) {
-        const bool asked = !item.latency_probe && (item.work != WorkKind::Compute || item.calls > 0);
-        count += asked && item.cannot.empty() && known.entries.count(item.key) == 0 ? 1 : 0;
-    }
-    return count;
 }
 
 class ProgressLines {
@@ -112,67 +87,30 @@ Result<Profile> measure(const ProfileRequest& request) {
     return result;
 }
 
-/// What of the work the store has.
-Result<KnownCosts> readKnown(const ProfileRequest& request, const std::string& device,
-                             const std::vector<WorkItem>& work) {
-    if (request.again || !QFileInfo::exists(QString::fromStdString(request.store)))
-        return KnownCosts{};
-    const auto store = ProfileStore::openReadOnly(request.store);
-    if (!store)
-        return store.error();
-    return findKnownCosts(
-        store.value(), {device, request.worker.backend, request.worker.ranks, request.worker.plan.iterations},
-        work);
-}
-
-Result<int64_t> storeProfile(const std::string& path, const Profile& profile) {
-    auto store = ProfileStore::open(path);
-    if (!store)
-        return store.error();
-    return store->add(profile);
-}
-
-Result<Profile> knownProfile(const ProfileRequest& request, int64_t id) {
-    const auto store = ProfileStore::openReadOnly(request.store);
-    if (!store)
-        return store.error();
-    return store->read(id);
-}
-
-bool isNew(const ProfileEntry& entry) {
-    return entry.provenance == Provenance::Measured || entry.provenance == Provenance::Extrapolated;
-}
-
 /// Measures what is not known and stores the whole; nothing is stored if all is in one profile already.
-Result<Profile> makeProfile(ProfileRequest request, const std::vector<WorkItem>& work) {
-    Result<KnownCosts> known = KnownCosts{};
-    request.worker.reuse = [&](const std::string& device) {
-        known = readKnown(request, device, work);
-        std::vector<std::string> keys;
-        if (known && !known->entries.empty())
-            fmt::print(stderr, "{} keys are reused from the store, {} are measured\n", known->entries.size(),
-                       countUnknown(work, known.value()));
-        for (size_t i = 0; known && i < work.size(); ++i) {
-            if (known->entries.count(work[i].key) > 0)
-                keys.push_back(work[i].key);
-        }
+Result<Profile> makeProfile(ProfileRequest request, const Analysis& analysis) {
+    Result<MeasurePlan> plan = MeasurePlan::make(analysis, {request.worker, request.store, request.again});
+    if (!plan)
+        return plan.error();
+    request.worker.reuse = [&plan](const std::string& device) {
+        std::vector<std::string> keys = plan->reuse(device);
+        if (plan->known() > 0)
+            fmt::print(stderr, "{} keys are reused from the store, {} are measured\n", plan->known(),
+                       plan->unknown());
         return keys;
     };
     Result<Profile> measured = measure(request);
     if (!measured)
         return measured;
-    if (!known) // then nothing was reused, and the store will not take anything either
-        return known.error();
-    const auto& entries = measured->entries;
-    if (known->one_profile && std::none_of(entries.begin(), entries.end(), isNew))
-        return knownProfile(request, known->newest_id);
-    Profile whole = withKnownCosts(std::move(measured).value(), known.value());
-    const Result<int64_t> id = storeProfile(request.store, whole);
+    Result<Profile> whole = plan->whole(std::move(measured).value());
+    if (!whole || whole->id > 0)
+        return whole;
+    const Result<int64_t> id = storeProfile(request.store, whole.value());
     if (!id)
         return id.error();
-    whole.id = id.value();
+    whole->id = id.value();
     if (request.keep && !request.quiet)
-        fmt::print(stderr, "stored as profile {} in {}\n", whole.id, request.store);
+        fmt::print(stderr, "stored as profile {} in {}\n", whole->id, request.store);
     return whole;
 }
 
@@ -211,11 +149,7 @@ Result<ProfileOutcome> profileGraph(const ProfileRequest& asked) {
         Setting::BucketMode, outcome.before->request.settings.text(Setting::BucketMode)));
     if (const Status usable = checkBackend(request.worker); !usable)
         return usable.error();
-    if (QFileInfo::exists(QString::fromStdString(request.store))) { // before an hour of measuring
-        if (const auto store = ProfileStore::openReadOnly(request.store); !store)
-            return store.error();
-    }
-    Result<Profile> profile = makeProfile(request, workOf(*outcome.before, request.worker));
+    Result<Profile> profile = makeProfile(request, *outcome.before);
     if (!profile)
         return profile.error();
     outcome.profile = std::move(profile).value();
@@ -231,18 +165,6 @@ Result<ProfileOutcome> profileGraph(const ProfileRequest& asked) {
         return after.error();
     outcome.after = after.value();
     return outcome;
-}
-
-size_t movedLaunches(const Analysis& before, const Analysis& after) {
-    size_t moved = 0;
-    for (const Decision& decision : after.after.schedule->decisions) {
-        if (decision.verdict == Verdict::NotCandidate)
-            continue;
-        const auto other = before.after.graph->find(after.after.graph->name(decision.launch));
-        const Decision* earlier = other ? before.decisionFor(*other) : nullptr;
-        moved += !earlier || earlier->target != decision.target ? 1 : 0;
-    }
-    return moved;
 }
 
 } // namespace gs

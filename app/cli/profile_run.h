@@ -25,7 +25,4 @@ struct ProfileOutcome {
 /// the analysis, of the store, of WorkerClient, "no-backend", "rank-abort".
 Result<ProfileOutcome> profileGraph(const ProfileRequest& request);
 
-/// Gathers that the two analyses put in different places.
-size_t movedLaunches(const Analysis& before, const Analysis& after);
-
 } // namespace gs

@@ -377,7 +377,10 @@ void TestMainWindow::everyActionCanBeTriggered() {
         }
     }
     for (QAction* action : actions) {
-        if (action->objectName() == QLatin1String("quit"))
+        // Exporters want a whole analysis, not one of a few fields: tst_shell triggers each with the real
+        // core.
+        const bool exports = action->objectName().startsWith(QLatin1String("export"));
+        if (action->objectName() == QLatin1String("quit") || exports)
             continue;
         action->trigger();
         QTest::qWait(5);

@@ -1,6 +1,7 @@
 // The parts around the window with the real core: command line, file kinds, samples, pictures.
 #include "app/banner.h"
 #include "app/command_line.h"
+#include "app/export/export_dialog.h"
 #include "app/file_kind.h"
 #include "app/grab.h"
 #include "app/main_window.h"
@@ -15,7 +16,6 @@
 #include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
-#include <QFileDialog>
 #include <QImage>
 #include <QPushButton>
 #include <QSettings>
@@ -192,18 +192,20 @@ void TestShell::realViews() {
     window.statusLine().button(StatusLine::Part::Missing)->click();
     window.action(QStringLiteral("filter"))->trigger();
     QCOMPARE(QApplication::focusWidget(), gathers->filterField());
-    // Every export opens a save dialog; accepting it writes the file.
+    // Every export has a command that opens the dialog with it.
     for (const Exporter& exporter : exporters()) {
-        QAction* action = window.action(QStringLiteral("export-") + QString::fromUtf8(exporter.name.data()));
+        const QString id = QString::fromUtf8(exporter.name.data());
+        QAction* action = window.action(QStringLiteral("export-") + id);
         QVERIFY(action && action->isEnabled());
         action->trigger();
-        auto* dialog = window.findChild<QFileDialog*>();
+        auto* dialog = window.findChild<ExportDialog*>();
         QVERIFY(dialog);
-        const QString path = folder_.filePath(QString::fromUtf8(exporter.name.data()));
-        emit dialog->fileSelected(path);
+        QCOMPARE(dialog->current()->id, id);
+        QTRY_VERIFY_WITH_TIMEOUT(!dialog->busy(), 10'000);
+        const QString path = folder_.filePath(id);
+        dialog->saveTo(path);
+        QTRY_VERIFY_WITH_TIMEOUT(QFileInfo(path).size() > 0 && dialog->message().contains(path), 10'000);
         delete dialog;
-        QTRY_VERIFY_WITH_TIMEOUT(QFileInfo(path).size() > 0 && window.banner().message().contains(path),
-                                 10'000);
     }
     const QString schedulers[] = {QStringLiteral("program-order"), QStringLiteral("just-in-time"),
                                   QStringLiteral("latest-safe-launch")};

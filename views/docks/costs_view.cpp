@@ -11,6 +11,7 @@
 #include <QActionGroup>
 #include <QLabel>
 #include <QMenu>
+#include <QPushButton>
 #include <QShortcut>
 #include <QVBoxLayout>
 
@@ -34,7 +35,8 @@ CostsView::CostsView(QWidget* parent)
       table_(new DataTable(QStringLiteral("costs/columns"), this)), field_(new FilterField(this)),
       missing_(new Chip(tr("missing"), Mark::Limited, this)),
       edited_(new Chip(tr("edited"), Mark::Moved, this)),
-      against_model_(new Chip(tr("against the model"), Mark::Info, this)), totals_(new QLabel(this)) {
+      against_model_(new Chip(tr("against the model"), Mark::Info, this)), totals_(new QLabel(this)),
+      profile_(new QPushButton(tr("Re-profile…"), this)) {
     table_->setAccessibleName(tr("Costs"));
     table_->setUp(filter_, kWidths, kShown);
     table_->setEditTriggers(QAbstractItemView::EditKeyPressed);
@@ -48,7 +50,7 @@ CostsView::CostsView(QWidget* parent)
     flow->setContentsMargins(10, 6, 10, 4);
     flow->setStretchLast(true);
     for (QWidget* widget :
-         std::initializer_list<QWidget*>{missing_, edited_, against_model_, totals_, field_})
+         std::initializer_list<QWidget*>{missing_, edited_, against_model_, totals_, profile_, field_})
         flow->addWidget(widget);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -56,6 +58,9 @@ CostsView::CostsView(QWidget* parent)
     layout->addWidget(bar);
     layout->addWidget(table_);
 
+    profile_->setToolTip(tr("Measure these costs on real devices"));
+    profile_->setCursor(Qt::PointingHandCursor);
+    connect(profile_, &QPushButton::clicked, this, &CostsView::profileRequested);
     connect(missing_, &QAbstractButton::toggled, filter_, &CostsFilter::setMissingOnly);
     connect(against_model_, &QAbstractButton::toggled, this, &CostsView::showAgainstModel);
     connect(edited_, &QAbstractButton::toggled, filter_, &CostsFilter::setEditedOnly);
@@ -158,6 +163,7 @@ void CostsView::snapshotChanged() {
     against_model_->setCount(static_cast<int>(model_->comparable()));
     against_model_->setVisible(model_->comparable() > 0 || against_model_->isChecked());
     edited_->setVisible(model_->editedCount() > 0 || edited_->isChecked());
+    profile_->setEnabled(snapshot() != nullptr);
     totals_->setText(snapshot() ? tr("%1 keys · compute %2 · communication %3")
                                       .arg(model_->rowCount())
                                       .arg(QString::fromStdString(formatTime(model_->computeTotalNs())),

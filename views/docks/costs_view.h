@@ -6,6 +6,7 @@
 
 class QLabel;
 class QMenu;
+class QPushButton;
 
 namespace gs {
 
@@ -23,6 +24,12 @@ public:
     Chip* missingChip() const { return missing_; }
     Chip* editedChip() const { return edited_; }
     Chip* againstModelChip() const { return against_model_; }
+
+    QPushButton* profileButton() const { return profile_; }
+
+signals:
+    /// The user wants these costs measured.
+    void profileRequested();
 
 protected:
     void snapshotChanged() override;
@@ -45,6 +52,7 @@ private:
     Chip* edited_;
     Chip* against_model_; ///< shows the model's time and the ratio
     QLabel* totals_;
+    QPushButton* profile_;
 };
 
 } // namespace gs

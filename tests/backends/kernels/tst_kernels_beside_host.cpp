@@ -117,7 +117,8 @@ private slots:
             if (!region && known >= kEach)
                 continue;
             auto pair = pairOf(source, backend, pairs.size());
-            if (!pair || !dynamic_cast<host::HostOp*>(pair->host.get()))
+            const auto* op = pair ? dynamic_cast<host::HostOp*>(pair->host.get()) : nullptr;
+            if (!op || !op->body) // not known there, or a view that moves nothing
                 continue;
             known += !region;
             regions += region;

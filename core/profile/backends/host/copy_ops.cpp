@@ -11,12 +11,8 @@ namespace gs::host {
 
 namespace {
 
-Body nothing() {
-    return [] {};
-}
-
 Result<Body> makeNothing(OpCall&) {
-    return nothing();
+    return Body{};
 }
 
 /// `tensor` from `start` on along `dim`, `length` elements `step` apart.
