@@ -28,6 +28,11 @@ void addCommonOptions(QCommandLineParser& parser) {
         {"rank", "Which rank's graph, where a file or folder holds several.", "R"},
         {"stage", "Which stage's graph, by its name or a part of it (after_post_grad_graph).", "NAME"},
         {"shapes", "A second file of the same graph that has shapes or modules the first one lacks.", "FILE"},
+        {"rank-file",
+         "Graph of another rank of the job; may be given several times. The schedule is made to fit the "
+         "other "
+         "ranks' (setting rank_mode).",
+         "FILE"},
         {"json", "Write the analysis as JSON to FILE, or to stdout for -.", "FILE"},
         {"quiet", "No summary and no progress."},
         {{"v", "verbose"}, "The placement of every gather, as document 000's DEBUG lines."},
@@ -88,14 +93,10 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
         request.cost_files.clear();
     for (const QString& file : parser.values("costs"))
         request.cost_files.push_back(file.toStdString());
-    if (parser.isSet("device")) {
-        if (const Status status = request.settings.set(Setting::Device, parser.value("device").toStdString());
-            !status)
-            return status.error();
-    }
-    if (parser.isSet("scheduler")) {
-        const std::string name = parser.value("scheduler").toStdString();
-        if (const Status status = request.settings.set(Setting::Scheduler, name); !status)
+    for (const char* name : {"device", "scheduler"}) { // named as their settings
+        if (!parser.isSet(name))
+            continue;
+        if (const Status status = request.settings.set(name, parser.value(name).toStdString()); !status)
             return status.error();
     }
     for (const QString& assignment : parser.values("set")) {
@@ -124,6 +125,8 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
         if (!ok || *slot < 0)
             return Error{"usage", fmt::format("--{} takes a whole number from 0", name), {}, ""};
     }
+    for (const QString& file : parser.values("rank-file"))
+        request.rank_files.push_back(file.toStdString());
     request.stage = parser.value("stage").toStdString();
     request.shapes_file = parser.value("shapes").toStdString();
     options.json = parser.value("json");

@@ -7,7 +7,8 @@
 
 namespace gs {
 
-/// Adds --costs, --device, --scheduler, --set, --graph, --rank, --stage, --shapes, --json, --quiet and -v.
+/// Adds --costs, --device, --scheduler, --set, --graph, --rank, --stage, --shapes, --rank-file, --json,
+/// --quiet and -v.
 void addCommonOptions(QCommandLineParser& parser);
 
 struct CommonOptions {

@@ -133,14 +133,25 @@ void printDiff(const Analysis& before, const Analysis& after, const Profile& pro
                    formatTime(point.alone_ns), formatTime(point.together_ns), point.factor());
 }
 
+/// The figures are those of the first rank; what they have to do with the others.
+void printRanks(const Analysis& after) {
+    const Schedule& schedule = *after.after.schedule;
+    if (schedule.rank_mode.empty() || schedule.rank_mode == rankModeName(RankMode::Identical))
+        return;
+    fmt::print("ranks: {}; {} of {} launches are held back so that all ranks launch alike. These are the "
+               "figures of {}.\n",
+               schedule.rank_mode, schedule.rank_holds, schedule.candidates, after.request.graph_file);
+    for (const Diagnostic& item : after.diagnostics.all()) {
+        if (item.code == "rank-no-slots" || item.code == "rank-no-buckets")
+            fmt::print("{}\n", item.message);
+    }
+}
+
 int report(const ProfileOutcome& outcome, const CommonOptions& options) {
     if (!options.quiet && options.json != "-") {
         fmt::print("{}", profileLog(outcome.profile));
         printDiff(*outcome.before, *outcome.after, outcome.profile);
-        if (outcome.profile.mode == "pinned")
-            fmt::print(
-                "The ranks' collectives differ: no gather may pass another collective, so this schedule "
-                "is for rank 0 alone.\n");
+        printRanks(*outcome.after);
     }
     if (options.json.isEmpty())
         return kExitDone;

@@ -114,17 +114,39 @@ Result<Profile> makeProfile(ProfileRequest request, const Analysis& analysis) {
     return whole;
 }
 
+/// Ranks with other numbers of gathers have no schedule: there is nothing to measure for.
+Status checkMode(const Analysis& analysis) {
+    if (analysis.after.schedule->rank_mode != rankModeName(RankMode::Abort))
+        return Unit{};
+    const RankComparison* ranks = analysis.ranks.get();
+    if (!ranks || ranks->mode != RankMode::Abort)
+        return Error{"rank-abort", "rank_mode=abort: no schedule is made", {}, "leave the setting at auto"};
+    std::string message = ranks->verdict;
+    if (!ranks->differences.empty())
+        message += " " + ranks->differences.front().message + ".";
+    return Error{
+        "rank-abort", std::move(message), {}, "`gatherscope-cli compare-ranks` shows where the ranks part"};
+}
+
 } // namespace
 
-Result<ProfileOutcome> profileGraph(const ProfileRequest& request) {
+Result<ProfileOutcome> profileGraph(const ProfileRequest& asked) {
     ProfileOutcome outcome;
     Analyser analyser;
+    ProfileRequest request = asked;
     AnalysisRequest analysis = request.worker.analysis;
     analysis.graph_file = request.worker.files.front();
+    analysis.rank_files.insert(analysis.rank_files.end(), request.worker.files.begin() + 1,
+                               request.worker.files.end());
     Result<AnalysisPtr> before = analyser.analyse(analysis, {});
     if (!before)
         return before.error();
     outcome.before = before.value();
+    if (const Status fits = checkMode(*outcome.before); !fits)
+        return fits.error();
+    // What the ranks rule out (buckets) is not measured either.
+    static_cast<void>(request.worker.analysis.settings.set(
+        Setting::BucketMode, outcome.before->request.settings.text(Setting::BucketMode)));
     if (const Status usable = checkBackend(request.worker); !usable)
         return usable.error();
     Result<Profile> profile = makeProfile(request, *outcome.before);

@@ -21,7 +21,8 @@ struct ProfileOutcome {
 };
 
 /// Says on stderr what is reused and how far it is. The store is changed by one transaction at the end, or
-/// not at all. Errors: those of the analysis, of the store, of WorkerClient, "no-backend".
+/// not at all. With a graph for each rank, both analyses are made to fit the other ranks. Errors: those of
+/// the analysis, of the store, of WorkerClient, "no-backend", "rank-abort".
 Result<ProfileOutcome> profileGraph(const ProfileRequest& request);
 
 } // namespace gs

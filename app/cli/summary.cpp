@@ -50,6 +50,19 @@ std::string profileLines(const Diagnostics& diagnostics) {
     return text;
 }
 
+/// How the other ranks bound the schedule, if there are any.
+std::string ranksLine(const Analysis& analysis) {
+    const Schedule& schedule = *analysis.after.schedule;
+    if (schedule.rank_mode.empty())
+        return {};
+    std::string text = fmt::format("{:20} {}", "ranks", schedule.rank_mode);
+    if (schedule.rank_mode == rankModeName(RankMode::Abort))
+        text += ": the schedule is the program's order, no gather is moved";
+    else if (schedule.rank_holds > 0)
+        text += fmt::format(": they hold {} launches back", schedule.rank_holds);
+    return text + "\n";
+}
+
 std::string beforeAfter(const char* name, int64_t before, int64_t after, std::string (*format)(int64_t)) {
     std::string line = fmt::format("{:20} {} → {}", name, format(before), format(after));
     if (before > 0)
@@ -74,6 +87,7 @@ std::string summaryText(const Analysis& analysis) {
     text += fmt::format("{:20} {} of {} gathers hidden, {} compute-limited, {} moved\n",
                         analysis.after.schedule->scheduler, summary.hidden, summary.gathers,
                         summary.compute_limited, summary.moved);
+    text += ranksLine(analysis);
     text += beforeAfter("exposed", before.exposed_ns, after.exposed_ns, formatTime);
     text += beforeAfter("step", before.step_ns, after.step_ns, formatTime);
     text += fmt::format("{:20} {}\n", "lower bound", formatTime(analysis.lower_bound_ns));

@@ -1,8 +1,9 @@
 #include "analysis/analysis.h"
 
+#include "analysis/analysis_notes.h"
 #include "analysis/merge_stage.h"
 #include "analysis/rank_files.h"
-#include "analysis/remarks.h"
+#include "analysis/rank_stage.h"
 #include "analysis/stage_cache.h"
 #include "analysis/stage_keys.h"
 #include "cost/cost_sources.h"
@@ -84,6 +85,7 @@ struct Analyser::Cache {
     StageCache<Priced> priced{8};
     StageCache<Scheduled> scheduled{16};
     StageCache<Merged> merged{4};
+    StageCache<BoundSchedule> bound{8};
     StageCache<Simulated> simulated{16};
     StageCache<TracesResult> traces{2};
     StageCache<MeasuredResult> measured{4};
@@ -95,28 +97,21 @@ namespace {
 class Run {
 public:
     Run(Analyser::Cache& cache, const AnalysisRequest& request, const JobContext& job)
-        : cache_(cache), request_(request), job_(job), out_(std::make_shared<Analysis>()) {
+        : cache_(cache), request_(request), job_(job), out_(std::make_shared<Analysis>()), asked_(request) {
         out_->request = request;
     }
 
     Result<AnalysisPtr> operator()() {
-        if (const Status status = import(); !status)
-            return status.error();
-        if (const Status status = passes(); !status)
-            return status.error();
-        if (const Status status = lintProgram(); !status)
-            return status.error();
-        if (const Status status = compareWithRanks(); !status)
-            return status.error();
-        if (const Status status = price(); !status)
-            return status.error();
-        if (const Status status = schedule(); !status)
-            return status.error();
-        if (const Status status = merge(); !status)
-            return status.error();
+        for (Status (Run::*step)() : {&Run::import, &Run::compareWithRanks, &Run::passes, &Run::lintProgram,
+                                      &Run::price, &Run::schedule, &Run::merge, &Run::bindToRanks}) {
+            if (const Status status = (this->*step)(); !status)
+                return status.error();
+        }
+        if (!slots_fail_.empty())
+            return withoutSlots();
         if (const Status status = simulateBoth(); !status)
             return status.error();
-        remarkUnmoved(*out_);
+        explainOthers(out_->after, out_->diagnostics);
         if (const Status status = layTracesOver(); !status)
             return status.error();
         job_.report("done", 1.0);
@@ -232,8 +227,20 @@ private:
 
     /// A file that cannot be read is no reason to show nothing: the error goes where the ranks would be.
     Status compareWithRanks() {
-        if (request_.rank_files.empty())
-            return Unit{};
+        if (!request_.rank_files.empty()) {
+            if (const Status status = readOtherRanks(); !status)
+                return status;
+        }
+        if (!rank_mode_)
+            rank_mode_ = rankModeOf(request_, out_->ranks.get());
+        if (rank_mode_) {
+            restrictToMode(*rank_mode_, request_, out_->diagnostics);
+            out_->request.settings = request_.settings; // as with measured contention
+        }
+        return Unit{};
+    }
+
+    Status readOtherRanks() {
         std::vector<std::string> files{request_.graph_file};
         std::string key = request_.settings.text(Setting::CommunicatingOps) + "\n" + fileKey(files.front());
         for (const std::string& file : request_.rank_files) {
@@ -241,7 +248,7 @@ private:
             if (std::find(files.begin(), files.end(), file) == files.end())
                 files.push_back(file);
         }
-        auto item = stage(cache_.ranks, "ranks", 0.57, key, [&]() -> Result<RanksResult> {
+        auto item = stage(cache_.ranks, "ranks", 0.4, key, [&]() -> Result<RanksResult> {
             RanksResult made =
                 compareRankFiles(files, request_.settings.text(Setting::CommunicatingOps), job_);
             if (job_.cancelled())
@@ -250,6 +257,7 @@ private:
         });
         if (!item)
             return item.error();
+        ranks_number_ = item.value()->number;
         out_->ranks = item.value()->value.comparison;
         out_->ranks_error = item.value()->value.error;
         return Unit{};
@@ -354,9 +362,54 @@ private:
             out_->after = item.value()->value.program;
             out_->reports.push_back(item.value()->value.report);
         }
-        remarkMissingCosts(*out_);
+        reportMissing(out_->after, *out_->after.costs, out_->diagnostics);
         out_->diagnostics.append(out_->after.schedule->diagnostics);
         return Unit{};
+    }
+
+    Status bindToRanks() {
+        if (!rank_mode_)
+            return Unit{};
+        const std::string key = fmt::format("{}\n{}\n{}", number_, ranks_number_, rankModeName(*rank_mode_));
+        auto item = stage(cache_.bound, "bind", 0.82, key, [&] {
+            const Program& program = out_->after;
+            return bindSchedule(
+                *rank_mode_, *out_,
+                {*program.graph, *program.collectives, *program.costs, request_.settings, job_},
+                [&](const GraphPtr& graph) { return scheduleOther(graph); });
+        });
+        if (!item)
+            return item.error();
+        number_ = item.value()->number;
+        out_->after.schedule = item.value()->value.schedule;
+        out_->diagnostics.append(item.value()->value.diagnostics);
+        slots_fail_ = item.value()->value.slots_fail;
+        return Unit{};
+    }
+
+    /// Another rank's graph through the stages that decide.
+    Result<Program> scheduleOther(const GraphPtr& graph) const {
+        Analyser::Cache cache;
+        Run other(cache, request_, {job_.stop, nullptr});
+        other.out_->source.graph = graph;
+        for (Status (Run::*step)() : {&Run::passes, &Run::price, &Run::schedule, &Run::merge}) {
+            if (const Status status = (other.*step)(); !status)
+                return status.error();
+        }
+        return other.out_->after;
+    }
+
+    /// Ranks without slots in common can still keep the order of their collectives.
+    Result<AnalysisPtr> withoutSlots() const {
+        Run pinned(cache_, asked_, job_);
+        pinned.rank_mode_ = RankMode::Pinned;
+        pinned.out_->diagnostics.add({Severity::Warning,
+                                      "rank-no-slots",
+                                      {},
+                                      {},
+                                      slots_fail_ + ": no gather passes another collective",
+                                      "without buckets (bucket_mode=none) the ranks' collectives may agree"});
+        return pinned();
     }
 
     Status simulateBoth() {
@@ -425,11 +478,15 @@ private:
     }
 
     Analyser::Cache& cache_;
-    AnalysisRequest request_; ///< with the measured contention, once the profile is read
+    AnalysisRequest request_; ///< as the ranks and the measured contention make it
     JobContext job_;
     std::shared_ptr<Analysis> out_;
+    AnalysisRequest asked_; ///< as it came
     CostChain chain_;
-    uint64_t number_ = 0; ///< of the last stage's result
+    std::optional<RankMode> rank_mode_; ///< how other ranks bind the schedule
+    std::string slots_fail_;            ///< why they cannot do so by slot
+    uint64_t ranks_number_ = 0;         ///< of the comparison
+    uint64_t number_ = 0;               ///< of the last stage's result
 };
 
 } // namespace
@@ -452,18 +509,6 @@ const Decision* Analysis::decisionFor(NodeId launch) const {
     const auto found = std::lower_bound(decisions.begin(), decisions.end(), launch,
                                         [](const Decision& a, NodeId b) { return a.launch < b; });
     return found != decisions.end() && found->launch == launch ? &*found : nullptr;
-}
-
-Summary summarise(const Analysis& analysis) {
-    Summary summary;
-    for (const Decision& decision : analysis.after.schedule->decisions) {
-        summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
-        summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
-    }
-    summary.gathers = analysis.after.schedule->candidates;
-    summary.moved = analysis.after.schedule->moved;
-    summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
-    return summary;
 }
 
 } // namespace gs

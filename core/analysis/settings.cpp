@@ -457,6 +457,19 @@ const std::vector<SettingSpec> kSpecs = {
      "lint warns where collectives in flight or in use hold more; auto = a quarter of the device's memory, "
      "none = no limit",
      Stage::Lint},
+    {RankModeChoice,
+     "rank_mode",
+     "Other ranks bind",
+     Choice,
+     "auto",
+     0,
+     0,
+     {"auto", "identical", "slot", "pinned", "abort"},
+     "",
+     "how the other ranks bind the schedule: auto = as the comparison of the ranks says; identical: not at "
+     "all; slot: no gather earlier among the collectives than on any other rank; pinned: no gather passes "
+     "another collective; abort: nothing is moved",
+     Stage::Ranks},
 };
 
 } // namespace

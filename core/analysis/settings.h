@@ -52,13 +52,14 @@ enum class Setting : uint8_t {
     CommScale,
     CommunicatingOps,
     HeldLimitMib,
+    RankModeChoice,
     Count
 };
 inline constexpr size_t kSettingCount = static_cast<size_t>(Setting::Count);
 
 enum class SettingType : uint8_t { Number, Integer, Flag, Choice, Text };
 /// First stage of the analysis that a change makes run again.
-enum class Stage : uint8_t { Import, Passes, Lint, Costs, Schedule, Simulate };
+enum class Stage : uint8_t { Import, Ranks, Passes, Lint, Costs, Schedule, Simulate };
 
 struct SettingSpec {
     Setting key;

@@ -106,6 +106,22 @@ WhyText budgetText(const Subject& s) {
         s.launch()};
 }
 
+/// Peers of one group match its n-th call with the n-th of theirs: what one passes, all must pass.
+WhyText ranksText(const Subject& s) {
+    const RankHold& hold = s.decision.hold;
+    const std::string behind =
+        hold.behind == kNoNode ? std::string("the collective before it") : label(s, hold.behind);
+    if (hold.rank.empty())
+        return {fmt::format("The ranks' collectives differ, so no gather may pass another collective: it "
+                            "stays behind {}.",
+                            behind),
+                hold.behind};
+    return {fmt::format("Held back by {}: {} slot {}, behind {}; all ranks launch it there.", hold.rank,
+                        hold.at_floor ? "its floor is in" : "its scheduler launches it in",
+                        formatCount(hold.slot), behind),
+            hold.behind};
+}
+
 WhyText reasonText(const Subject& s) {
     switch (s.decision.reason) {
     case BindingReason::None:
@@ -142,6 +158,8 @@ WhyText reasonText(const Subject& s) {
             s.launch()};
     case BindingReason::ByHand:
         return {"You have placed it by hand; the schedulers work around it.", s.launch()};
+    case BindingReason::Ranks:
+        return ranksText(s);
     case BindingReason::Invalid:
         return {
             "The new order as a whole would have broken an edge between nodes, so the program keeps its old "
@@ -182,6 +200,8 @@ std::string shortReason(const Subject& s) {
         return "the prefetch depth lets it start no earlier";
     case BindingReason::ByHand:
         return "you have placed it by hand";
+    case BindingReason::Ranks:
+        return "the other ranks hold it back";
     case BindingReason::Invalid:
         return "the new order was dropped";
     }

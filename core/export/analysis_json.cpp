@@ -97,26 +97,32 @@ Json decisionJson(const Analysis& analysis, const Decision& decision,
     const auto node = [&](NodeId id) {
         return id == kNoNode ? Json(nullptr) : Json(std::string(graph.name(id)));
     };
-    return {{"launch", std::string(graph.name(decision.launch))},
-            {"parameter", gatheredParameters(graph, gather)},
-            {"group", gather.group == kNoGroup
-                          ? Json(nullptr)
-                          : Json(std::string(graph.text(graph.groups()[gather.group].name)))},
-            {"bytes", gather.output_bytes},
-            {"cur", decision.cur},
-            {"target", decision.target},
-            {"floor", decision.floor},
-            {"floor_node", node(decision.floor_node)},
-            {"first_consumer", decision.first_consumer},
-            {"comm_ns", nanoseconds(decision.comm_ns)},
-            {"need_ns", nanoseconds(decision.need_ns)},
-            {"carry_in_ns", nanoseconds(decision.carry_in_ns)},
-            {"window_ns", nanoseconds(decision.window_ns)},
-            {"verdict", std::string(verdictName(decision.verdict))},
-            {"reason", std::string(bindingReasonName(decision.reason))},
-            {"exposed_before_ns", before == exposed.end() ? Json(nullptr) : Json(before->second)},
-            {"exposed_after_ns",
-             analysis.after.timeline->transfers[static_cast<size_t>(decision.collective)].exposed_ns}};
+    Json json = {{"launch", std::string(graph.name(decision.launch))},
+                 {"parameter", gatheredParameters(graph, gather)},
+                 {"group", gather.group == kNoGroup
+                               ? Json(nullptr)
+                               : Json(std::string(graph.text(graph.groups()[gather.group].name)))},
+                 {"bytes", gather.output_bytes},
+                 {"cur", decision.cur},
+                 {"target", decision.target},
+                 {"floor", decision.floor},
+                 {"floor_node", node(decision.floor_node)},
+                 {"first_consumer", decision.first_consumer},
+                 {"comm_ns", nanoseconds(decision.comm_ns)},
+                 {"need_ns", nanoseconds(decision.need_ns)},
+                 {"carry_in_ns", nanoseconds(decision.carry_in_ns)},
+                 {"window_ns", nanoseconds(decision.window_ns)},
+                 {"verdict", std::string(verdictName(decision.verdict))},
+                 {"reason", std::string(bindingReasonName(decision.reason))},
+                 {"exposed_before_ns", before == exposed.end() ? Json(nullptr) : Json(before->second)},
+                 {"exposed_after_ns",
+                  analysis.after.timeline->transfers[static_cast<size_t>(decision.collective)].exposed_ns}};
+    if (decision.reason == BindingReason::Ranks)
+        json["held"] = {{"rank", decision.hold.rank.empty() ? Json(nullptr) : Json(decision.hold.rank)},
+                        {"at_floor", decision.hold.at_floor},
+                        {"behind", node(decision.hold.behind)},
+                        {"slot", decision.hold.slot}};
+    return json;
 }
 
 /// Exposure in the input order by launch name (a bucket's launch has none).
@@ -174,11 +180,16 @@ Json scheduleJson(const Analysis& analysis) {
         if (decision.verdict != Verdict::NotCandidate)
             decisions.push_back(decisionJson(analysis, decision, exposed));
     }
-    return {{"scheduler", schedule.scheduler},
-            {"moved", schedule.moved},
-            {"candidates", schedule.candidates},
-            {"order", std::move(order)},
-            {"decisions", std::move(decisions)}};
+    Json json = {{"scheduler", schedule.scheduler},
+                 {"moved", schedule.moved},
+                 {"candidates", schedule.candidates},
+                 {"order", std::move(order)},
+                 {"decisions", std::move(decisions)}};
+    if (!schedule.rank_mode.empty()) {
+        json["rank_mode"] = schedule.rank_mode;
+        json["rank_holds"] = schedule.rank_holds;
+    }
+    return json;
 }
 
 Json timelineJson(const Timeline& timeline) {

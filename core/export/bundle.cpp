@@ -119,8 +119,11 @@ std::string diagnosticLines(const Diagnostics& diagnostics) {
 std::vector<std::string> leftOut(const Analysis& analysis, const ExportOptions&) {
     std::vector<std::string> out;
     if (const size_t files = analysis.request.rank_files.size(); files > 0)
-        out.push_back(fmt::format("the comparison with {} file{} of other ranks is not in the bundle", files,
-                                  files == 1 ? "" : "s"));
+        out.push_back(fmt::format("the comparison with {} file{} of other ranks is not in the bundle{}",
+                                  files, files == 1 ? "" : "s",
+                                  analysis.after.schedule->rank_holds > 0
+                                      ? ": opened again, its schedule no longer keeps to those ranks"
+                                      : ""));
     if (!analysis.request.trace_files.empty())
         out.push_back("the trace laid over the simulation is not in the bundle");
     return out;

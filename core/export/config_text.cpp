@@ -11,7 +11,7 @@ namespace {
 
 /// Stages up to the costs and the simulation tell what the step costs; the other settings what it does.
 bool ofPrediction(const SettingSpec& spec) {
-    return spec.key == Setting::Lowering || spec.key == Setting::Mesh || spec.stage == Stage::Import ||
+    return spec.key == Setting::Lowering || spec.key == Setting::Mesh || spec.stage <= Stage::Ranks ||
            spec.stage == Stage::Lint || spec.stage == Stage::Costs || spec.stage == Stage::Simulate ||
            spec.key == Setting::SearchSteps;
 }

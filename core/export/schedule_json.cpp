@@ -169,6 +169,8 @@ Result<std::string> writeSchedule(const Analysis& analysis, const ExportOptions&
         {"edits", editTexts(analysis.request.edits)},
         {"versions", {{"gatherscope", std::string(programVersion())}, {"producer", info.producer}}},
     };
+    if (!schedule.rank_mode.empty())
+        json["rank_mode"] = schedule.rank_mode; // how the other ranks of the job bound it
     addProgram(json, analysis.source.graph.get(), graph, schedule.order);
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

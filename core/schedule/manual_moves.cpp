@@ -13,8 +13,7 @@ namespace {
 class EditApplier {
 public:
     EditApplier(const ScheduleInput& input, Schedule& schedule)
-        : graph_(input.graph), collectives_(input.collectives), costs_(input.costs),
-          settings_(gatherMoveSettings(input.settings)), schedule_(schedule) {}
+        : input_(input), graph_(input.graph), collectives_(input.collectives), schedule_(schedule) {}
 
     void apply(const Edit& edit) {
         const NodeId node = resolveNode(graph_, edit.node);
@@ -84,36 +83,15 @@ private:
         Decision* decision = decisionOf(node);
         if (!decision)
             return;
-        const Collective& gather = collectives_[static_cast<size_t>(decision->collective)];
         decision->moved_group = group;
         decision->target = target;
-        decision->need_ns = decision->comm_ns * settings_.contention + settings_.slack_ns;
-        decision->carry_in_ns = 0;
-        decision->carry_from = decision->claimed_by = kNoNode;
-        decision->window_ns = computeUntilWait(node, gather);
-        decision->verdict =
-            decision->window_ns >= decision->need_ns ? Verdict::Hidden : Verdict::ComputeLimited;
         decision->reason = BindingReason::ByHand;
+        judgeAnew(input_, schedule_.order, *decision);
     }
 
-    /// Compute between the launch and the first of its waits, in the new order.
-    double computeUntilWait(NodeId launch, const Collective& gather) const {
-        double sum = 0;
-        for (size_t at = positionOf(launch); at < schedule_.order.size(); ++at) {
-            const NodeId id = schedule_.order[at];
-            if (std::find(gather.waits.begin(), gather.waits.end(), id) != gather.waits.end())
-                break;
-            const NodeKind kind = graph_.node(id).kind;
-            if (kind != NodeKind::Launch && kind != NodeKind::Wait)
-                sum += static_cast<double>(costs_.all()[id]);
-        }
-        return sum;
-    }
-
+    const ScheduleInput& input_;
     const Graph& graph_;
     const CollectiveTable& collectives_;
-    const CostTable& costs_;
-    GatherMoveSettings settings_;
     Schedule& schedule_;
 };
 
@@ -195,6 +173,21 @@ Order withGroupAt(const Order& order, const std::vector<NodeId>& group, uint32_t
             out.push_back(order[at]);
     }
     return out;
+}
+
+void judgeAnew(const ScheduleInput& input, const Order& order, Decision& decision) {
+    const GatherMoveSettings settings = gatherMoveSettings(input.settings);
+    const std::vector<NodeId>& waits = input.collectives[static_cast<size_t>(decision.collective)].waits;
+    decision.need_ns = decision.comm_ns * settings.contention + settings.slack_ns;
+    decision.carry_in_ns = decision.window_ns = 0;
+    decision.carry_from = decision.claimed_by = kNoNode;
+    for (auto at = std::find(order.begin(), order.end(), decision.launch);
+         at != order.end() && std::find(waits.begin(), waits.end(), *at) == waits.end(); ++at) {
+        const NodeKind kind = input.graph.node(*at).kind;
+        if (kind != NodeKind::Launch && kind != NodeKind::Wait)
+            decision.window_ns += static_cast<double>(input.costs.all()[*at]);
+    }
+    decision.verdict = decision.window_ns >= decision.need_ns ? Verdict::Hidden : Verdict::ComputeLimited;
 }
 
 NodeId resolveNode(const Graph& graph, std::string_view name) {

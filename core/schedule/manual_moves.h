@@ -25,6 +25,10 @@ std::string refusal(const Graph& graph, const MoveRange& range, uint32_t positio
 /// `order` with the group standing together in front of the node at `position`.
 Order withGroupAt(const Order& order, const std::vector<NodeId>& group, uint32_t position);
 
+/// Need, window and verdict of a gather that is not where its scheduler had it: the window is the compute
+/// between the launch and the first of its waits in `order`. Carry and claims no longer hold.
+void judgeAnew(const ScheduleInput& input, const Order& order, Decision& decision);
+
 /// Node of this name, or what a pass made of it (a bucket for its member), launches first; kNoNode if none.
 NodeId resolveNode(const Graph& graph, std::string_view name);
 

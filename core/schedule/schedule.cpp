@@ -42,6 +42,8 @@ std::string_view bindingReasonName(BindingReason reason) {
         return "program-order";
     case BindingReason::ByHand:
         return "by-hand";
+    case BindingReason::Ranks:
+        return "ranks";
     case BindingReason::Invalid:
         return "invalid";
     }

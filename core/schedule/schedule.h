@@ -32,10 +32,19 @@ enum class BindingReason : uint8_t {
     Depth, ///< the prefetch depth lets it start no more consumers ahead
     ProgramOrder,
     ByHand, ///< placed or held by an edit
+    Ranks,  ///< the other ranks of the job hold it back
     Invalid ///< the whole reorder was dropped: an order edge would have broken
 };
 /// "none", "graph-start", "data-dep", "effect", "claimed", "order", "no-consumer", …
 std::string_view bindingReasonName(BindingReason reason);
+
+/// Why the other ranks keep a gather from an earlier launch (reason Ranks).
+struct RankHold {
+    std::string rank;        ///< "rank 3": the one that launches it last; empty: no rank may let it pass
+    bool at_floor = false;   ///< that rank cannot launch it earlier; else its scheduler chose so
+    NodeId behind = kNoNode; ///< the collective that it had passed and now follows
+    int32_t slot = -1;       ///< number of collectives, in program order, that come before it
+};
 
 /// Decision for one collective. Positions are in the order the scheduler was given.
 struct Decision {
@@ -55,6 +64,7 @@ struct Decision {
     NodeId claimed_by = kNoNode; ///< reason claimed: launch of the gather that took the compute
     Verdict verdict = Verdict::NotCandidate;
     BindingReason reason = BindingReason::None;
+    RankHold hold;
     bool moved() const { return target != cur; }
 };
 
@@ -75,6 +85,8 @@ struct Schedule {
     ScheduledBuckets buckets;        ///< not yet merged; empty once they are
     size_t candidates = 0;
     size_t moved = 0;
+    std::string rank_mode;             ///< how the other ranks bind it (rankModeName); empty = there are none
+    size_t rank_holds = 0;             ///< gathers that they hold back
     std::vector<std::string> log_info; ///< document 000's INFO lines
     Diagnostics diagnostics;
     double run_ms = 0; ///< wall time of the scheduler

@@ -93,6 +93,35 @@ private slots:
         QCOMPARE(opened->read(1)->contention.size(), size_t(1));
     }
 
+    /// With a graph for each rank the figures are of a schedule that all of them can keep; without one there
+    /// is nothing to measure for.
+    void otherGraphsBind_data() {
+        QTest::addColumn<QString>("mode");
+        for (const char* mode : {"identical", "slot", "pinned", "abort"})
+            QTest::newRow(mode) << QString(mode);
+    }
+
+    void otherGraphsBind() {
+        QFETCH(QString, mode);
+        test::ProfileGraph other;
+        if (mode == "slot")
+            other.operation = "aten.matmul.default";
+        if (mode == "pinned")
+            other.scatter = false;
+        if (mode == "abort")
+            other.layers = 3;
+        const Run run = profile({write("rank1.json", test::profileGraphText(other)), "--ranks", "2"});
+        if (mode == "abort") {
+            QVERIFY(run.code != 0);
+            QVERIFY2(run.error.contains("do not issue the same number of gathers"), run.error.constData());
+            QVERIFY(!run.error.contains("rank 0 of 2") && !run.out.contains("gathers hidden"));
+            return;
+        }
+        QVERIFY2(run.code == 0, run.error.constData());
+        QVERIFY(run.out.contains("gathers hidden"));
+        QCOMPARE(run.out.contains(("ranks: " + mode).toUtf8()), mode != "identical");
+    }
+
     void theSecondRunReuses() {
         const QString store = dir_.filePath("b.db");
         QCOMPARE(profile({"--ranks", "2", "--store", store}).code, 0);

@@ -36,6 +36,7 @@ SettingsView::SettingsView(QWidget* parent) : View(parent), editors_(kSettingCou
     addGroup(tr("Passes"), Stage::Passes, content);
     addGroup(tr("Lint"), Stage::Lint, content);
     addGroup(tr("Costs"), Stage::Costs, content);
+    addGroup(tr("Other ranks"), Stage::Ranks, content);
     addGroup(tr("Input"), Stage::Import, content);
     layout->addStretch(1);
     scroll->setWidget(content);

@@ -280,6 +280,8 @@ QString reasonText(BindingReason reason) {
         return GathersModel::tr("program order");
     case BindingReason::ByHand:
         return GathersModel::tr("placed by hand");
+    case BindingReason::Ranks:
+        return GathersModel::tr("held back by other ranks");
     case BindingReason::Invalid:
         return GathersModel::tr("order was dropped");
     }

@@ -148,6 +148,10 @@ void TestWhy::reasons_data() {
         "all_gather_into_tensor_18");
     row("program order", BindingReason::ProgramOrder,
         "This scheduler keeps the program's order; another one may hide it.", "");
+    row("ranks", BindingReason::Ranks,
+        "The ranks' collectives differ, so no gather may pass another collective: it stays behind the "
+        "collective before it.",
+        "");
     row("invalid", BindingReason::Invalid,
         "The new order as a whole would have broken an edge between nodes, so the program keeps its old "
         "order.",

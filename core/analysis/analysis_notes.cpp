@@ -1,4 +1,4 @@
-#include "analysis/remarks.h"
+#include "analysis/analysis_notes.h"
 
 #include <fmt/format.h>
 
@@ -21,10 +21,7 @@ const char* whyNoCandidate(BindingReason reason) {
 
 } // namespace
 
-void remarkMissingCosts(Analysis& analysis) {
-    const Program& program = analysis.after;
-    const CostTable& costs = *program.costs;
-    Diagnostics& diagnostics = analysis.diagnostics;
+void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics) {
     size_t in_flight = 0;
     NodeId example = kNoNode;
     for (const CostEntry& entry : costs.entries()) {
@@ -55,19 +52,31 @@ void remarkMissingCosts(Analysis& analysis) {
                  program.graph->name(example))});
 }
 
-void remarkUnmoved(Analysis& analysis) {
-    const Graph& graph = *analysis.after.graph;
-    for (const Decision& decision : analysis.after.schedule->decisions) {
+void explainOthers(const Program& program, Diagnostics& diagnostics) {
+    const Graph& graph = *program.graph;
+    for (const Decision& decision : program.schedule->decisions) {
         if (decision.verdict != Verdict::NotCandidate)
             continue;
-        analysis.diagnostics.add({Severity::Info,
-                                  std::string(bindingReasonName(decision.reason)),
-                                  {},
-                                  std::string(graph.name(decision.launch)),
-                                  fmt::format("\"{}\" stays where it is: {}", graph.name(decision.launch),
-                                              whyNoCandidate(decision.reason)),
-                                  ""});
+        diagnostics.add({Severity::Info,
+                         std::string(bindingReasonName(decision.reason)),
+                         {},
+                         std::string(graph.name(decision.launch)),
+                         fmt::format("\"{}\" stays where it is: {}", graph.name(decision.launch),
+                                     whyNoCandidate(decision.reason)),
+                         ""});
     }
+}
+
+Summary summarise(const Analysis& analysis) {
+    Summary summary;
+    for (const Decision& decision : analysis.after.schedule->decisions) {
+        summary.hidden += decision.verdict == Verdict::Hidden ? 1 : 0;
+        summary.compute_limited += decision.verdict == Verdict::ComputeLimited ? 1 : 0;
+    }
+    summary.gathers = analysis.after.schedule->candidates;
+    summary.moved = analysis.after.schedule->moved;
+    summary.missing_costs = analysis.after.costs->count(Provenance::Missing);
+    return summary;
 }
 
 } // namespace gs

@@ -1,0 +1,14 @@
+// What an analysis says of its program beside the decisions.
+#pragma once
+
+#include "analysis/analysis.h"
+
+namespace gs {
+
+/// Ops that no source has a cost for ("missing-costs", "missing-in-flight-costs").
+void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics);
+
+/// Gathers that no scheduler may move are no decisions, but nobody should have to wonder about them.
+void explainOthers(const Program& program, Diagnostics& diagnostics);
+
+} // namespace gs
