@@ -124,8 +124,10 @@ Status checkMode(const Analysis& analysis) {
     std::string message = ranks->verdict;
     if (!ranks->differences.empty())
         message += " " + ranks->differences.front().message + ".";
-    return Error{
-        "rank-abort", std::move(message), {}, "`gatherscope-cli compare-ranks` shows where the ranks part"};
+    return Error{"rank-abort",
+                 std::move(message),
+                 {},
+                 "`gatherscope-cli compare RANK0 RANK1 …` shows where the ranks part"};
 }
 
 } // namespace

@@ -309,27 +309,24 @@ void restrictToMode(RankMode mode, AnalysisRequest& request, Diagnostics& diagno
     const size_t edits = std::erase_if(request.edits, [&](const Edit& edit) {
         return mode == RankMode::Abort || edit.kind == Edit::Kind::Bucket;
     });
+    const std::string& choice = request.settings.text(Setting::RankModeChoice);
     const std::string kept_out = edits > 0 ? fmt::format(" {} changes by hand are left out.", edits) : "";
+    const auto warn = [&](const char* code, const char* why, const char* what) {
+        diagnostics.add({Severity::Warning,
+                         code,
+                         {},
+                         {},
+                         fmt::format("{}: {}.{}", choice == "auto" ? std::string(why) : "rank_mode=" + choice,
+                                     what, kept_out),
+                         "`gatherscope-cli compare RANK0 RANK1 …` shows where the ranks part"});
+    };
     if (mode == RankMode::Abort) {
         static_cast<void>(request.settings.set(Setting::Scheduler, "program-order"));
-        diagnostics.add(
-            {Severity::Warning,
-             "rank-abort",
-             {},
-             {},
-             "the ranks do not issue the same number of gathers: no gather is moved or merged, the "
-             "schedule is the program's order." +
-                 kept_out,
-             "`gatherscope-cli compare-ranks` shows where the ranks part"});
+        warn("rank-abort", "the ranks do not issue the same number of gathers",
+             "no gather is moved or merged, the schedule is the program's order");
     } else if (edits > 0 || !(request.settings == before)) {
-        diagnostics.add({Severity::Warning,
-                         "rank-no-buckets",
-                         {},
-                         {},
-                         "the ranks' collectives differ: no gather may pass another collective, so none are "
-                         "merged." +
-                             kept_out,
-                         "`gatherscope-cli compare-ranks` shows where the ranks part"});
+        warn("rank-no-buckets", "the ranks' collectives differ",
+             "no gather may pass another collective, so none are merged");
     }
 }
 

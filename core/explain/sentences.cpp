@@ -112,8 +112,8 @@ WhyText ranksText(const Subject& s) {
     const std::string behind =
         hold.behind == kNoNode ? std::string("the collective before it") : label(s, hold.behind);
     if (hold.rank.empty())
-        return {fmt::format("The ranks' collectives differ, so no gather may pass another collective: it "
-                            "stays behind {}.",
+        return {fmt::format("The ranks are pinned: no gather may pass another collective, so it stays behind "
+                            "{}.",
                             behind),
                 hold.behind};
     return {fmt::format("Held back by {}: {} slot {}, behind {}; all ranks launch it there.", hold.rank,

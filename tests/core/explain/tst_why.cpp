@@ -149,8 +149,9 @@ void TestWhy::reasons_data() {
     row("program order", BindingReason::ProgramOrder,
         "This scheduler keeps the program's order; another one may hide it.", "");
     row("ranks", BindingReason::Ranks,
-        "The ranks' collectives differ, so no gather may pass another collective: it stays behind the "
-        "collective before it.",
+        "The ranks are pinned: no gather may pass another collective, so it stays behind the collective "
+        "before "
+        "it.",
         "");
     row("invalid", BindingReason::Invalid,
         "The new order as a whole would have broken an edge between nodes, so the program keeps its old "
