@@ -6,6 +6,7 @@
 #include "analysis/rank_stage.h"
 #include "analysis/stage_cache.h"
 #include "analysis/stage_keys.h"
+#include "analysis/trace_stage.h"
 #include "cost/cost_sources.h"
 #include "cost/profile_compare.h"
 #include "explain/measured_run.h"
@@ -54,9 +55,6 @@ struct Merged {
     Program program;
     PassReport report;
 };
-
-using TracesResult = Result<std::vector<RunTrace>>;
-using MeasuredResult = Result<MeasuredRunPtr>;
 
 struct Simulated {
     TimelinePtr before;
@@ -455,25 +453,11 @@ private:
         if (!read)
             return read.error();
         const std::string both = fmt::format("{}\n{}", number_, read.value()->number);
-        auto item = stage(cache_.measured, "measured", 0.95, both, [&]() -> Result<MeasuredResult> {
-            const TracesResult& traces = read.value()->value;
-            if (!traces)
-                return MeasuredResult(traces.error());
-            Result<MeasuredRun> run = measureRun(*out_, traces.value());
-            if (!run)
-                return MeasuredResult(run.error());
-            return MeasuredResult(std::make_shared<const MeasuredRun>(std::move(run).value()));
-        });
+        auto item = stage(cache_.measured, "measured", 0.95, both,
+                          [&]() -> Result<MeasuredResult> { return measuredOf(*out_, read.value()->value); });
         if (!item)
             return item.error();
-        if (const MeasuredResult& measured = item.value()->value; measured) {
-            out_->measured = measured.value();
-            out_->diagnostics.append(out_->measured->diagnostics);
-        } else {
-            const Error& error = measured.error();
-            out_->measured_error = error;
-            out_->diagnostics.add({Severity::Error, error.code, error.where, {}, error.message, error.hint});
-        }
+        showMeasured(*out_, item.value()->value);
         return Unit{};
     }
 
