@@ -1,5 +1,6 @@
 // Operators that fill, or move blocks of memory, and those that do nothing at run time.
 #include "dnnl_ops.h"
+#include "shapes.h"
 #include "tile_program.h"
 
 #include <algorithm>
@@ -28,24 +29,22 @@ Tensor sliceOf(const Tensor& tensor, size_t dim, int64_t start, int64_t length, 
 std::optional<Body> copyLoop(const Tensor& from, const Tensor& to) {
     TileProgram program(to.spec.shape);
     const int32_t value = program.load(from);
-    if (value < 0 || !isComputable(to.spec.dtype))
+    if (!program.store(value, to))
         return std::nullopt;
-    program.store(value, to);
     return program.finish();
 }
 
 std::optional<Body> fillLoop(const Tensor& to, double number) {
-    if (!isComputable(to.spec.dtype))
-        return std::nullopt;
     TileProgram program(to.spec.shape);
-    program.store(program.constant(number), to);
+    if (!program.store(program.constant(number), to))
+        return std::nullopt;
     return program.finish();
 }
 
 Result<Body> inOrder(std::vector<std::optional<Body>> parts) {
     for (const std::optional<Body>& part : parts) {
         if (!part)
-            return notSupported("the types of this copy are not known");
+            return notSupported("the types or shapes of this copy are not known");
     }
     return Body([parts = std::move(parts)] {
         for (const std::optional<Body>& part : parts)
@@ -91,30 +90,36 @@ Result<Body> makeCat(OpCall& call) {
     const std::vector<const Tensor*> parts = call.tensorList(0);
     if (parts.empty() || call.outputs.size() != 1 || call.out().rank() == 0)
         return notSupported("this form of a concatenation is not known");
-    const int64_t stated = call.integer(1, "dim", 0);
-    const size_t dim =
-        static_cast<size_t>(stated < 0 ? stated + static_cast<int64_t>(call.out().rank()) : stated);
-    if (dim >= call.out().rank())
+    const std::optional<size_t> dim = dimensionOf(call.integer(1, "dim", 0), call.out().rank());
+    if (!dim)
         return notSupported("it joins along a dimension that is not there");
+    // PyTorch lets [0] pass for an empty tensor of any rank.
+    const auto skipped = [&](const Tensor& part) {
+        return part.spec.shape == std::vector<int64_t>{0} && call.out().rank() != 1;
+    };
+    int64_t total = 0;
     for (const Tensor* part : parts) {
-        if (!part)
-            return notSupported("a part of a concatenation is no tensor");
+        if (!part || (!skipped(*part) && !sameBut(*part, call.out(), *dim)))
+            return notSupported("a part of a concatenation does not fit the result");
+        total += skipped(*part) ? 0 : part->spec.shape[*dim];
     }
-    if (std::optional<Body> body = dnnlConcat(parts, call.out(), dim))
+    if (total != call.out().spec.shape[*dim])
+        return notSupported("the parts do not add up to the result");
+    if (std::optional<Body> body = dnnlConcat(parts, call.out(), *dim))
         return *std::move(body);
     std::vector<std::optional<Body>> copies;
     int64_t start = 0;
     for (const Tensor* part : parts) {
-        if (part->rank() != call.out().rank()) // PyTorch lets [0] pass for an empty tensor of any rank
+        if (skipped(*part))
             continue;
-        const int64_t length = part->spec.shape[dim];
-        copies.push_back(copyLoop(*part, sliceOf(call.out(), dim, start, length)));
+        const int64_t length = part->spec.shape[*dim];
+        copies.push_back(copyLoop(*part, sliceOf(call.out(), *dim, start, length)));
         start += length;
     }
-    if (start != call.out().spec.shape[dim])
-        return notSupported("the parts do not add up to the result");
     return inOrder(std::move(copies));
 }
+
+constexpr int64_t kMostPadding = int64_t{1} << 48; ///< so that sums of sizes do not overflow
 
 /// (x, pads from the last dimension on, value)
 Result<Body> makePad(OpCall& call) {
@@ -123,6 +128,14 @@ Result<Body> makePad(OpCall& call) {
     if (!in || call.outputs.size() != 1 || pads.size() > 2 * in->rank() || in->rank() != call.out().rank())
         return notSupported("this form of padding is not known");
     Tensor from = *in, to = call.out();
+    for (size_t d = 0; d < in->rank(); ++d) {
+        const size_t i = 2 * (in->rank() - 1 - d);
+        const int64_t before = i + 1 < pads.size() ? pads[i] : 0,
+                      after = i + 1 < pads.size() ? pads[i + 1] : 0;
+        if (std::max(before, after) > kMostPadding || std::min(before, after) < -kMostPadding ||
+            to.spec.shape[d] != from.spec.shape[d] + before + after)
+            return notSupported("padding and shapes disagree");
+    }
     for (size_t i = 0; i + 1 < pads.size(); i += 2) {
         const size_t dim = in->rank() - 1 - i / 2;
         const int64_t before = pads[i];
@@ -141,23 +154,29 @@ Result<Body> makeBackwardOfSlice(OpCall& call) {
     const Tensor* gradient = call.tensor(0);
     if (!gradient || call.outputs.size() != 1 || call.out().rank() == 0)
         return notSupported("this form of a slice is not known");
-    const int64_t rank = static_cast<int64_t>(call.out().rank());
-    const int64_t stated = call.integer(2, "dim", 0);
-    const size_t dim = static_cast<size_t>(stated < 0 ? stated + rank : stated);
-    if (dim >= call.out().rank())
+    const std::optional<size_t> stated = dimensionOf(call.integer(2, "dim", 0), call.out().rank());
+    if (!stated)
         return notSupported("it slices a dimension that is not there");
+    const size_t dim = *stated;
     const int64_t size = call.out().spec.shape[dim];
     int64_t start = call.integer(3, "start", 0);
-    start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
     if (call.name == "select_backward") {
-        Tensor to = sliceOf(call.out(), dim, start, 1);
+        const std::optional<size_t> index = dimensionOf(start, static_cast<size_t>(size));
+        if (!index)
+            return notSupported("it selects what is not there");
+        Tensor to = sliceOf(call.out(), dim, static_cast<int64_t>(*index), 1);
         to.spec.shape.erase(to.spec.shape.begin() + static_cast<std::ptrdiff_t>(dim));
         to.spec.stride.erase(to.spec.stride.begin() + static_cast<std::ptrdiff_t>(dim));
+        if (!sameShape(*gradient, to))
+            return notSupported("the gradient is not of the selected shape");
         return inOrder({fillLoop(call.out(), 0), copyLoop(*gradient, to)});
     }
+    if (!sameBut(*gradient, call.out(), dim))
+        return notSupported("the gradient is not of the slice's shape");
+    start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
     const int64_t step = std::max<int64_t>(call.integer(5, "step", 1), 1);
-    const int64_t length = gradient->rank() > dim ? gradient->spec.shape[dim] : 0;
-    if (length > 0 && start + (length - 1) * step >= size)
+    const int64_t length = gradient->spec.shape[dim];
+    if (length > 0 && (start >= size || length - 1 > (size - 1 - start) / step))
         return notSupported("the slice reaches beyond the tensor");
     return inOrder(
         {fillLoop(call.out(), 0), copyLoop(*gradient, sliceOf(call.out(), dim, start, length, step))});

@@ -2,6 +2,7 @@
 
 #include "dnnl_support.h"
 #include "eltwise.h"
+#include "shapes.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -24,7 +25,7 @@ std::optional<Body> eltwise(const Tensor& in, const Tensor& out, const Eltwise& 
 
 std::optional<Body> binary(const Tensor& a, const Tensor& b, const Tensor& out, algorithm how) {
     // Of the forms that broadcast, the optimised code knows those of equal ranks whose first operand is full.
-    if (a.spec.shape != out.spec.shape || b.rank() > out.rank() || a.rank() == 0 || a.rank() > 5)
+    if (!sameShape(a, out) || !broadcastsTo(b, out.spec.shape) || a.rank() == 0 || a.rank() > 5)
         return std::nullopt;
     Tensor wide = b;
     while (wide.rank() < out.rank()) {
@@ -96,7 +97,8 @@ std::optional<Body> matmul(const MatmulCall& call) {
     const auto bias_desc = dnnlDesc(bias);
     if (!bias_desc || call.beta != 1)
         return std::nullopt;
-    const bool row = bias.spec.numel() == call.out.spec.shape.back() && call.alpha == 1;
+    const bool row = bias.spec.numel() == call.out.spec.shape.back() &&
+                     bias.spec.shape.back() == bias.spec.numel() && call.alpha == 1;
     if (row) {
         args.push_back({DNNL_ARG_BIAS, *bias_desc, bias});
         const dnnl::matmul::primitive_desc pd({*a, *b, *bias_desc, *out}, attr, dnnlEngine());
@@ -184,7 +186,8 @@ std::optional<Body> dnnlLayerNorm(const Tensor& in, const Tensor* weight, const 
                                   const Tensor& out, const Tensor* mean, size_t norm_dims, double eps) {
     // Statistics that are results, other types than f32 for scales: the loops do those.
     if (mean || norm_dims != 1 || !in.dense() || !out.dense() || in.rank() < 2 ||
-        (weight && weight->spec.dtype != DType::Float32) || (bias && bias->spec.dtype != DType::Float32) ||
+        (weight && (weight->spec.dtype != DType::Float32 || !weight->dense())) ||
+        (bias && (bias->spec.dtype != DType::Float32 || !bias->dense())) ||
         (weight == nullptr) != (bias == nullptr))
         return std::nullopt;
     return unlessRefused([&]() -> std::optional<Body> {

@@ -1,6 +1,7 @@
 #include "dnnl_support.h"
 #include "eltwise.h"
 #include "host_region.h"
+#include "shapes.h"
 
 #include <algorithm>
 
@@ -74,11 +75,17 @@ Tensor ofRank(Tensor tensor, size_t rank) {
 std::optional<Body> dnnlRegion(const RegionPlan& plan, const std::map<NodeId, Tensor>& inputs,
                                const Tensor& out) {
     const auto links = linksOf(plan);
-    const Tensor& in = inputs.at(plan.members.front().inputs.nodes.front());
-    const Link* head = links ? &links->front() : nullptr;
-    // An elementwise function cannot change the type, so that a head that casts has no primitive.
-    if (!head || head->cast || in.spec.shape != out.spec.shape || out.spec.numel() == 0)
+    if (!links)
         return std::nullopt;
+    const Tensor& in = inputs.at(plan.members.front().inputs.nodes.front());
+    const Link* head = &links->front();
+    // An elementwise function cannot change the type, so that a head that casts has no primitive.
+    if (head->cast || !sameShape(in, out) || out.spec.numel() == 0)
+        return std::nullopt;
+    for (const Link& link : *links) {
+        if (link.operand != kNoNode && !broadcastsTo(inputs.at(link.operand), out.spec.shape))
+            return std::nullopt;
+    }
     return unlessRefused([&]() -> std::optional<Body> {
         const auto from = dnnlDesc(in), to = dnnlDesc(out);
         if (!from || !to)

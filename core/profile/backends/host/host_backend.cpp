@@ -90,6 +90,8 @@ Result<std::unique_ptr<PreparedOp>> HostBackend::prepare(const Graph& graph, Nod
         return Result<std::unique_ptr<PreparedOp>>(std::move(op));
     } catch (const std::bad_alloc&) {
         return Error{"would-not-fit", "the machine refused the memory", {}, ""};
+    } catch (const std::exception& fault) {
+        return notSupported(fault.what());
     }
 }
 
@@ -107,6 +109,8 @@ Result<std::unique_ptr<PreparedOp>> HostBackend::prepareRegion(const Graph& grap
         return Result<std::unique_ptr<PreparedOp>>(std::move(op).value());
     } catch (const std::bad_alloc&) {
         return Error{"would-not-fit", "the machine refused the memory", {}, ""};
+    } catch (const std::exception& fault) {
+        return notSupported(fault.what());
     }
 }
 

@@ -21,6 +21,8 @@ int64_t RegionPlan::bytes() const {
 
 Result<RegionPlan> planRegion(const Graph& graph, const FusedRegion& region) {
     RegionPlan plan;
+    if (region.nodes.empty())
+        return notSupported("the region has no members");
     std::set<NodeId> members(region.nodes.begin(), region.nodes.end());
     for (const NodeId node : region.nodes) {
         const OpCall call(graph, node, {});
@@ -73,7 +75,8 @@ Result<std::unique_ptr<HostOp>> makeRegion(const RegionPlan& plan) {
             TensorSpec spec = result;
             spec.fill = InputFill::Zeros;
             op->outputs.push_back(makeTensor(spec));
-            program.store(value, op->outputs.back());
+            if (!program.store(value, op->outputs.back()))
+                return notSupported(fmt::format("the result of \"{}\" does not fit the region", member.name));
         }
     }
     std::optional<Body> chain;

@@ -1,6 +1,7 @@
 // Operators that read or write by index. Plain loops: their time is that of the memory.
 #include "host_op.h"
 #include "rows.h"
+#include "shapes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,13 +29,11 @@ int64_t offsetOf(int64_t index, const std::vector<int64_t>& shape, const std::ve
 /// Strides that make `tensor` as large as `shape`; nothing if it does not broadcast.
 std::optional<std::vector<int64_t>> broadcastStrides(const Tensor& tensor,
                                                      const std::vector<int64_t>& shape) {
-    if (tensor.rank() > shape.size())
+    if (!broadcastsTo(tensor, shape))
         return std::nullopt;
     std::vector<int64_t> out(shape.size(), 0);
     const size_t shift = shape.size() - tensor.rank();
     for (size_t d = 0; d < tensor.rank(); ++d) {
-        if (tensor.spec.shape[d] != 1 && tensor.spec.shape[d] != shape[d + shift])
-            return std::nullopt;
         out[d + shift] = tensor.spec.shape[d] == 1 ? 0 : tensor.spec.stride[d];
     }
     return out;
@@ -84,8 +83,9 @@ struct IndexedSlices {
     int64_t rowOffset(int64_t row) const { return offsetOf(row, index_shape, rows_lead); }
 };
 
+/// Nothing if shapes do not fit or an index is not in the table. Rows may be broadcast if they are only read.
 std::optional<IndexedSlices> indexedSlices(const Tensor& table, const std::vector<const Tensor*>& indices,
-                                           const Tensor& rows) {
+                                           const Tensor& rows, bool broadcast) {
     IndexedSlices out{table, rows, {}, {}, {}, {}, {}, {}, {}, 1, 1, false};
     size_t widest = 0;
     for (const Tensor* index : indices) {
@@ -111,7 +111,7 @@ std::optional<IndexedSlices> indexedSlices(const Tensor& table, const std::vecto
     std::vector<int64_t> full = out.index_shape;
     full.insert(full.end(), out.slice.begin(), out.slice.end());
     const auto strides = broadcastStrides(rows, full);
-    if (!strides)
+    if (!strides || (!broadcast && rows.spec.shape != full))
         return std::nullopt;
     out.rows_lead.assign(strides->begin(), strides->begin() + static_cast<std::ptrdiff_t>(widest));
     out.rows_stride.assign(strides->begin() + static_cast<std::ptrdiff_t>(widest), strides->end());
@@ -120,7 +120,8 @@ std::optional<IndexedSlices> indexedSlices(const Tensor& table, const std::vecto
     out.contiguous = out.table_stride == out.rows_stride && out.table_stride == denseStrides(out.slice);
     for (const Tensor* index : indices) {
         const auto lead = broadcastStrides(*index, out.index_shape);
-        if (!lead)
+        const int64_t size = table.spec.shape[out.indices.size()];
+        if (!lead || !valuesWithin(*index, -size, size))
             return std::nullopt;
         out.indices.push_back(*index);
         out.index_strides.push_back(*lead);
@@ -128,13 +129,17 @@ std::optional<IndexedSlices> indexedSlices(const Tensor& table, const std::vecto
     return out;
 }
 
-Body readSlices(IndexedSlices s) {
-    return [s = std::move(s)] {
+/// What the indices name, as `out`: of the table's type and exactly as large.
+Result<Body> readSlices(const Tensor& table, const std::vector<const Tensor*>& indices, const Tensor& out) {
+    std::optional<IndexedSlices> slices = indexedSlices(table, indices, out, false);
+    if (!slices || table.spec.dtype != out.spec.dtype)
+        return notSupported("table, indices and result do not fit each other");
+    return Body([s = *std::move(slices)] {
 #pragma omp parallel for schedule(static) if (s.count * s.width > 32 * kTile)
         for (int64_t row = 0; row < s.count; ++row)
             copyElements(s.table, s.tableOffset(row), s.table_stride, s.rows, s.rowOffset(row), s.rows_stride,
                          s.slice, s.contiguous, s.width);
-    };
+    });
 }
 
 /// One after another: several rows may have one target. `padding` is an index that is left out.
@@ -174,6 +179,12 @@ Body clearBefore(const Tensor& out, Body then) {
     };
 }
 
+/// Indices that the operator overwrites would not stay within the table.
+bool anyWritten(const std::vector<const Tensor*>& indices, const Tensor& out) {
+    return std::any_of(indices.begin(), indices.end(),
+                       [&](const Tensor* index) { return index && index->data == out.data; });
+}
+
 /// The operator's result starts as a copy of what it changes.
 std::optional<Body> copyBefore(const OpCall& call, const Tensor& self, Body then) {
     if (call.in_place)
@@ -193,8 +204,7 @@ Result<Body> makeEmbedding(OpCall& call) {
         std::swap(weight, index);
     if (!weight || weight->rank() != 2 || call.outputs.size() != 1)
         return unknownForm();
-    auto slices = indexedSlices(*weight, {index}, call.out());
-    return slices ? Result<Body>(readSlices(*std::move(slices))) : unknownForm();
+    return readSlices(*weight, {index}, call.out());
 }
 
 /// (gradient, indices, number of rows, padding, …)
@@ -203,7 +213,7 @@ Result<Body> makeEmbeddingBackward(OpCall& call) {
     if (!gradient || !index || call.outputs.size() != 1 || call.out().rank() != 2 ||
         call.out().spec.numel() == 0)
         return unknownForm();
-    auto slices = indexedSlices(call.out(), {index}, *gradient);
+    auto slices = indexedSlices(call.out(), {index}, *gradient, false);
     if (!slices)
         return unknownForm();
     return clearBefore(call.out(), writeSlices(*std::move(slices), true, call.integer(3, "padding_idx", -1)));
@@ -213,8 +223,7 @@ Result<Body> makeIndex(OpCall& call) {
     const Tensor* self = call.tensor(0);
     if (!self || call.outputs.size() != 1)
         return unknownForm();
-    auto slices = indexedSlices(*self, call.tensorList(1), call.out());
-    return slices ? Result<Body>(readSlices(*std::move(slices))) : unknownForm();
+    return readSlices(*self, call.tensorList(1), call.out());
 }
 
 /// (self, indices, values, accumulate)
@@ -222,8 +231,9 @@ Result<Body> makeIndexPut(OpCall& call) {
     const Tensor *self = call.tensor(0), *values = call.tensor(2);
     if (!self || !values || call.outputs.size() != 1 || call.out().spec.numel() == 0)
         return unknownForm();
-    auto slices = indexedSlices(call.out(), call.tensorList(1), *values);
-    if (!slices || values->spec.dtype != self->spec.dtype)
+    const std::vector<const Tensor*> indices = call.tensorList(1);
+    auto slices = indexedSlices(call.out(), indices, *values, true);
+    if (!slices || anyWritten(indices, call.out()) || values->spec.dtype != self->spec.dtype)
         return unknownForm();
     auto body =
         copyBefore(call, *self, writeSlices(*std::move(slices), call.integer(3, "accumulate", 0) != 0));
@@ -243,21 +253,35 @@ struct AlongDim {
     }
 };
 
+/// No dimension of `index` but `dim` is larger than that of `table`.
+bool within(const Tensor& index, const Tensor& table, std::optional<size_t> dim) {
+    if (index.rank() != table.rank())
+        return false;
+    for (size_t d = 0; d < index.rank(); ++d) {
+        if (d != dim && index.spec.shape[d] > table.spec.shape[d])
+            return false;
+    }
+    return true;
+}
+
+/// Nothing if the shapes do not fit or an index is not in the table.
 std::optional<AlongDim> alongDim(const OpCall& call, const Tensor& table) {
     const Tensor* index = call.tensor(2, "index");
-    const int64_t stated = call.integer(1, "dim", 0);
-    const size_t dim = static_cast<size_t>(stated < 0 ? stated + static_cast<int64_t>(table.rank()) : stated);
-    if (!isIndex(index) || index->rank() != table.rank() || dim >= table.rank())
+    const std::optional<size_t> dim = dimensionOf(call.integer(1, "dim", 0), table.rank());
+    if (!dim || !isIndex(index) || !within(*index, table, dim))
         return std::nullopt;
-    AlongDim out{table, *index, table.spec.stride, table.spec.stride[dim], table.spec.shape[dim]};
-    out.table_stride[dim] = 0;
+    const int64_t size = table.spec.shape[*dim];
+    if (!valuesWithin(*index, -size, size))
+        return std::nullopt;
+    AlongDim out{table, *index, table.spec.stride, table.spec.stride[*dim], size};
+    out.table_stride[*dim] = 0;
     return out;
 }
 
 Result<Body> makeGather(OpCall& call) {
     const Tensor* self = call.tensor(0);
     auto along = self && call.outputs.size() == 1 ? alongDim(call, *self) : std::nullopt;
-    if (!along || call.out().spec.shape != along->index.spec.shape)
+    if (!along || !sameShape(call.out(), along->index) || call.out().spec.dtype != self->spec.dtype)
         return unknownForm();
     return Body([a = *std::move(along), out = call.out()] {
         const size_t size = static_cast<size_t>(dtypeBytes(out.spec.dtype));
@@ -274,7 +298,8 @@ Result<Body> makeScatter(OpCall& call) {
     const Tensor *self = call.tensor(0), *source = call.tensor(3, "src");
     const std::optional<double> number = call.number(3, "value");
     auto along = self && call.outputs.size() == 1 ? alongDim(call, call.out()) : std::nullopt;
-    if (!along || (!source && !number) || (source && source->rank() != along->index.rank()))
+    if (!along || (!source && !number) || (source && !within(along->index, *source, std::nullopt)) ||
+        anyWritten({&along->index}, call.out()))
         return unknownForm();
     const bool add = call.name == "scatter_add";
     auto body = copyBefore(
@@ -298,18 +323,20 @@ Result<Body> makeIndexSelect(OpCall& call) {
     const Tensor *self = call.tensor(0), *index = call.tensor(2, "index");
     if (!self || call.outputs.size() != 1 || call.integer(1, "dim", 0) != 0)
         return unknownForm();
-    auto slices = indexedSlices(*self, {index}, call.out());
-    return slices ? Result<Body>(readSlices(*std::move(slices))) : unknownForm();
+    return readSlices(*self, {index}, call.out());
 }
 
 /// (x [n, classes], target [n], weight, reduction, ignored) → loss, total weight
 Result<Body> makeNllLoss(OpCall& call) {
     const Tensor *x = call.tensor(0), *target = call.tensor(1);
     if (!x || !isIndex(target) || call.tensor(2) || x->rank() != 2 || call.outputs.size() != 2 ||
-        call.out().spec.numel() != 1)
+        call.out().spec.numel() != 1 || call.outputs[1].spec.numel() != 1)
         return unknownForm();
     const bool mean = call.integer(3, "reduction", 1) == 1;
     const int64_t ignored = call.integer(4, "ignore_index", -100);
+    if (target->spec.shape != std::vector<int64_t>{x->spec.shape[0]} ||
+        !valuesWithin(*target, 0, x->spec.shape[1], ignored))
+        return notSupported("the targets of the loss do not fit its scores");
     return Body([x = *x, target = *target, outs = call.outputs, mean, ignored] {
         double sum = 0, total = 0;
         for (int64_t i = 0; i < x.spec.shape[0]; ++i) {
@@ -327,11 +354,15 @@ Result<Body> makeNllLoss(OpCall& call) {
 /// (gradient, x, target, weight, reduction, ignored, total weight)
 Result<Body> makeNllLossBackward(OpCall& call) {
     const Tensor *gradient = call.tensor(0), *target = call.tensor(2), *total = call.tensor(6);
-    if (!gradient || !isIndex(target) || call.tensor(3) || !total || call.outputs.size() != 1 ||
-        call.out().rank() != 2 || gradient->spec.numel() != 1 || call.out().spec.numel() == 0)
+    if (!gradient || !isIndex(target) || call.tensor(3) || !total || total->spec.numel() != 1 ||
+        call.outputs.size() != 1 || call.out().rank() != 2 || gradient->spec.numel() != 1 ||
+        call.out().spec.numel() == 0)
         return unknownForm();
     const bool mean = call.integer(4, "reduction", 1) == 1;
     const int64_t ignored = call.integer(5, "ignore_index", -100);
+    if (target->spec.shape != std::vector<int64_t>{call.out().spec.shape[0]} ||
+        !valuesWithin(*target, 0, call.out().spec.shape[1], ignored))
+        return notSupported("the targets of the loss do not fit its gradient");
     return clearBefore(call.out(), [=, g = *gradient, t = *target, w = *total, out = call.out()] {
         const double slope =
             -readElement(g.spec.dtype, g.at(0)) / (mean ? readElement(w.spec.dtype, w.at(0)) : 1);
@@ -350,12 +381,15 @@ Result<Body> makeSort(OpCall& call) {
     if (!x || x->rank() == 0 || call.outputs.size() != 2 || call.outputs[1].spec.dtype != DType::Int64)
         return unknownForm();
     const int64_t stated = top ? call.integer(2, "dim", -1) : call.integer(99, "dim", -1);
-    const size_t axis = static_cast<size_t>(stated < 0 ? stated + static_cast<int64_t>(x->rank()) : stated);
-    if (axis >= x->rank())
-        return unknownForm();
+    const std::optional<size_t> axis = dimensionOf(stated, x->rank());
+    if (!axis || !sameBut(*x, call.out(), *axis) || !sameShape(call.out(), call.outputs[1]))
+        return notSupported("the shapes of values, indices and results disagree");
+    const int64_t all = x->spec.shape[*axis], kept = call.out().spec.shape[*axis];
+    if (top ? kept > all || kept != call.integer(1, "k", kept) : kept != all)
+        return notSupported("it yields another number of values than it takes");
     const bool descending = top ? call.integer(3, "largest", 1) != 0 : call.integer(99, "descending", 0) != 0;
-    return rowLoop({*x}, {call.outputs[0], call.outputs[1]}, axis,
-                   [descending, k = call.out().spec.shape[axis]](const Rows& row, int64_t n) {
+    return rowLoop({*x}, {call.outputs[0], call.outputs[1]}, *axis,
+                   [descending, k = kept](const Rows& row, int64_t n) {
                        std::vector<int64_t> order(static_cast<size_t>(n));
                        std::iota(order.begin(), order.end(), int64_t{0});
                        const double* v = row.in[0];

@@ -1,4 +1,5 @@
 #include "dnnl_ops.h"
+#include "shapes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -55,6 +56,13 @@ Result<Body> makeMatmul(OpCall& call) {
     if (!a || !b || (adds && !bias) || call.outputs.size() != 1 || a->rank() != b->rank() || a->rank() < 2 ||
         a->rank() > 3 || call.out().rank() != a->rank())
         return notSupported("this form of a matrix product is not known");
+    std::vector<int64_t> shape = a->spec.shape;
+    shape.back() = b->spec.shape.back();
+    const size_t terms = a->rank() - 2;
+    if (a->spec.shape.back() != b->spec.shape[terms] ||
+        (a->rank() == 3 && a->spec.shape.front() != b->spec.shape.front()) ||
+        call.out().spec.shape != shape || (bias && !broadcastsTo(*bias, shape)))
+        return notSupported("the shapes of a matrix product disagree");
     MatmulCall matmul{*a, *b, call.out(), std::nullopt};
     if (bias)
         matmul.bias = *bias;
@@ -72,7 +80,12 @@ Result<Body> makeLinear(OpCall& call) {
         !call.out().dense())
         return notSupported("this form of a linear layer is not known");
     const int64_t terms = x->spec.shape.back(), width = weight->spec.shape[0];
-    const int64_t rows = x->spec.numel() / std::max<int64_t>(terms, 1);
+    std::vector<int64_t> shape = x->spec.shape;
+    shape.back() = width;
+    if (weight->spec.shape[1] != terms || call.out().spec.shape != shape ||
+        (bias && bias->spec.shape != std::vector<int64_t>{width}))
+        return notSupported("the shapes of a linear layer disagree");
+    const int64_t rows = call.out().spec.numel() / std::max<int64_t>(width, 1);
     MatmulCall matmul{viewOf(*x, {rows, terms}, {terms, 1}),
                       viewOf(*weight, {terms, width}, {weight->spec.stride[1], weight->spec.stride[0]}),
                       viewOf(call.out(), {rows, width}, {width, 1}), std::nullopt};

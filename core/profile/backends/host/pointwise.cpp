@@ -266,6 +266,8 @@ Result<Body> makeComplex(const OpCall& call) {
         !(copies || (call.name == "mul" && b && b->spec.dtype == DType::Complex64)))
         return notSupported("this form of \"" + call.name + "\" is not known for complex numbers");
     int32_t real = program.load(partOf(*a, false)), imaginary = program.load(partOf(*a, true));
+    if (real < 0)
+        return notSupported("the operand does not fit the result");
     if (!copies) {
         const int32_t c = program.load(partOf(*b, false)), d = program.load(partOf(*b, true));
         if (c < 0)
@@ -276,10 +278,9 @@ Result<Body> makeComplex(const OpCall& call) {
                             program.step(TileOp::Mul, imaginary, d));
         imaginary = program.step(TileOp::Add, cross, rest);
     }
-    if (real < 0)
-        return notSupported("the operand does not fit the result");
-    program.store(real, partOf(call.out(), false));
-    program.store(imaginary, partOf(call.out(), true));
+    if (!program.store(real, partOf(call.out(), false)) ||
+        !program.store(imaginary, partOf(call.out(), true)))
+        return notSupported("the result has too many dimensions");
     return program.finish();
 }
 
@@ -293,9 +294,8 @@ Result<Body> makePointwise(OpCall& call) {
     TileProgram program(call.out().spec.shape);
     const int32_t value = emitPointwise(program, call.name, call.inputs, call.out().spec.dtype,
                                         [&](uint32_t index) { return program.load(call.tensors[index]); });
-    if (value < 0 || !isComputable(call.out().spec.dtype))
+    if (value < 0 || !program.store(value, call.out()))
         return notSupported("this form of \"" + call.name + "\" is not known");
-    program.store(value, call.out());
     return program.finish();
 }
 

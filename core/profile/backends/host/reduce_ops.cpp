@@ -1,6 +1,7 @@
 // Reductions, softmax and norms.
 #include "dnnl_ops.h"
 #include "rows.h"
+#include "shapes.h"
 #include "tile_program.h"
 
 #include <algorithm>
@@ -55,6 +56,11 @@ Result<Body> makeReduction(OpCall& call) {
     const Tensor out = withReducedDims(call.out(), in->rank(), dims);
     if (out.rank() != in->rank())
         return notSupported("the result's rank does not fit");
+    for (size_t d = 0; d < in->rank(); ++d) {
+        const bool reduced = std::binary_search(dims.begin(), dims.end(), d);
+        if (out.spec.shape[d] != (reduced ? 1 : in->spec.shape[d]))
+            return notSupported("the result's shape is not what is left of the reduced tensor");
+    }
     if (std::optional<Body> body = dnnlReduction(call.name, *in, out))
         return *std::move(body);
     double count = 1;
@@ -75,14 +81,15 @@ Result<Body> makeSoftmax(OpCall& call) {
     const Tensor* in = call.tensor(0);
     if (!in || call.outputs.size() != 1 || in->rank() == 0)
         return notSupported("this form of a softmax is not known");
-    const int64_t dim = call.integer(1, "dim", -1);
-    const size_t axis = static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(in->rank()) : dim);
+    const std::optional<size_t> axis = dimensionOf(call.integer(1, "dim", -1), in->rank());
+    if (!axis || !sameShape(*in, call.out()))
+        return notSupported("a softmax along no dimension of its argument, or of another shape than it");
     const bool log = call.name.find("log") != std::string::npos;
     if (in->spec.numel() == 0)
         return Body([] {});
-    if (std::optional<Body> body = dnnlSoftmax(*in, call.out(), axis, log))
+    if (std::optional<Body> body = dnnlSoftmax(*in, call.out(), *axis, log))
         return *std::move(body);
-    return rowLoop({*in}, {call.out()}, axis, [log](const Rows& row, int64_t n) {
+    return rowLoop({*in}, {call.out()}, *axis, [log](const Rows& row, int64_t n) {
         const double* x = row.in[0];
         double* y = row.out[0];
         const double most = *std::max_element(x, x + n);
@@ -100,10 +107,11 @@ Result<Body> makeSoftmaxBackward(OpCall& call) {
     const Tensor* result = call.tensor(1);
     if (!gradient || !result || call.outputs.size() != 1 || gradient->rank() == 0)
         return notSupported("this form of a softmax is not known");
-    const int64_t dim = call.integer(2, "dim", -1);
-    const size_t axis = static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(gradient->rank()) : dim);
+    const std::optional<size_t> axis = dimensionOf(call.integer(2, "dim", -1), gradient->rank());
+    if (!axis || !sameShape(*gradient, *result) || !sameShape(*gradient, call.out()))
+        return notSupported("gradient, result and dimension of a softmax disagree");
     const bool log = call.name.find("log") != std::string::npos;
-    return rowLoop({*gradient, *result}, {call.out()}, axis, [log](const Rows& row, int64_t n) {
+    return rowLoop({*gradient, *result}, {call.out()}, *axis, [log](const Rows& row, int64_t n) {
         const double *g = row.in[0], *y = row.in[1];
         double sum = 0;
         for (int64_t i = 0; i < n; ++i)
@@ -138,6 +146,12 @@ Result<Body> makeNorm(OpCall& call) {
     const double eps = call.number(rms ? 3 : 4, "eps").value_or(rms ? 0x1p-23 : 1e-5);
     const size_t first = in->rank() - norm_dims;
     const Tensor* mean = call.outputs.size() > 1 ? &call.outputs[1] : nullptr;
+    const std::vector<int64_t> normed(in->spec.shape.begin() + static_cast<std::ptrdiff_t>(first),
+                                      in->spec.shape.end());
+    const auto fits = [&](const Tensor* tensor) { return !tensor || tensor->spec.shape == normed; };
+    if (!fits(weight) || !fits(bias) || call.integers(1, "normalized_shape") != normed ||
+        !sameShape(*in, call.out()))
+        return notSupported("the shapes of a norm, its factors and its result disagree");
     if (!rms) {
         if (std::optional<Body> body = dnnlLayerNorm(*in, weight, bias, call.out(), mean, norm_dims, eps))
             return *std::move(body);
@@ -169,9 +183,10 @@ Result<Body> makeCumulative(OpCall& call) {
     const Tensor* in = call.tensor(0);
     if (!in || call.outputs.size() != 1 || in->rank() == 0)
         return notSupported("this form of a cumulative sum is not known");
-    const int64_t dim = call.integer(1, "dim", 0);
-    const size_t axis = static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(in->rank()) : dim);
-    return rowLoop({*in}, {call.out()}, axis, [](const Rows& row, int64_t n) {
+    const std::optional<size_t> axis = dimensionOf(call.integer(1, "dim", 0), in->rank());
+    if (!axis || !sameShape(*in, call.out()))
+        return notSupported("a sum along no dimension of its argument, or of another shape than it");
+    return rowLoop({*in}, {call.out()}, *axis, [](const Rows& row, int64_t n) {
         double sum = 0;
         for (int64_t i = 0; i < n; ++i)
             row.out[0][i] = sum += row.in[0][i];
@@ -182,8 +197,8 @@ Result<Body> makeCumulative(OpCall& call) {
 Result<Body> makeSquaredError(OpCall& call) {
     const Tensor *x = call.tensor(0), *y = call.tensor(1);
     const int64_t how = call.integer(2, "reduction", 1);
-    if (!x || !y || x->spec.shape != y->spec.shape || how == 0 || !x->dense() || !y->dense() ||
-        call.out().spec.numel() != 1)
+    if (!x || !y || call.outputs.size() != 1 || !sameShape(*x, *y) || how == 0 || !x->dense() ||
+        !y->dense() || call.out().spec.numel() != 1)
         return notSupported("this form of a squared error is not known");
     const int64_t count = x->spec.numel();
     const double scale = how == 1 && count > 0 ? 1.0 / static_cast<double>(count) : 1;

@@ -1,5 +1,6 @@
 #include "rows.h"
 
+#include "shapes.h"
 #include "tile_program.h"
 
 #include <algorithm>
@@ -146,8 +147,14 @@ Body reduceLoop(const Tensor& in, const Tensor& out, Combine how, double start, 
     return down ? Body([plan] { reduceDown<float>(plan); }) : Body([plan] { reduceAcross<float>(plan); });
 }
 
-Body rowLoop(std::vector<Tensor> in, std::vector<Tensor> out, size_t axis,
-             std::function<void(const Rows& row, int64_t n)> f) {
+Result<Body> rowLoop(std::vector<Tensor> in, std::vector<Tensor> out, size_t axis,
+                     std::function<void(const Rows& row, int64_t n)> f) {
+    for (const std::vector<Tensor>& side : {in, out}) {
+        for (const Tensor& tensor : side) {
+            if (!sameBut(in.front(), tensor, axis))
+                return notSupported("the rows of its arguments and results disagree");
+        }
+    }
     int64_t rows = 1;
     const std::vector<int64_t> shape = in.front().spec.shape;
     for (size_t d = 0; d < shape.size(); ++d)
@@ -162,7 +169,7 @@ Body rowLoop(std::vector<Tensor> in, std::vector<Tensor> out, size_t axis,
         }
         return offset;
     };
-    return [=, in = std::move(in), out = std::move(out), f = std::move(f)] {
+    return Body([=, in = std::move(in), out = std::move(out), f = std::move(f)] {
 #pragma omp parallel if (rows > 1)
         {
             std::vector<std::vector<double>> buffers;
@@ -184,7 +191,7 @@ Body rowLoop(std::vector<Tensor> in, std::vector<Tensor> out, size_t axis,
                              out[i].spec.stride[axis], out[i].spec.shape[axis]);
             }
         }
-    };
+    });
 }
 
 } // namespace gs::host

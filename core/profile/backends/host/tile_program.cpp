@@ -105,9 +105,13 @@ int32_t TileProgram::cast(int32_t value, DType dtype) {
     return dtypeIsFloat(dtype) ? value : step(TileOp::Truncate, value);
 }
 
-void TileProgram::store(int32_t value, const Tensor& tensor) {
+bool TileProgram::store(int32_t value, const Tensor& tensor) {
+    if (value < 0 || tensor.spec.shape != shape_ || shape_.size() > kMostDimensions ||
+        !isComputable(tensor.spec.dtype))
+        return false;
     note(tensor.spec.dtype);
     code_.stores.push_back({tensor, {tensor.spec.dtype, tensor.data.get(), tensor.spec.stride}, value});
+    return true;
 }
 
 /// Walks memory in the order of the first result and joins dimensions that are one run for every operand.

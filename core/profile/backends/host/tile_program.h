@@ -43,8 +43,9 @@ public:
     int32_t step(TileOp op, int32_t a, int32_t b = 0, int32_t c = 0, double p = 0);
     /// Rounds to what the type can hold, where that changes the number.
     int32_t cast(int32_t value, DType dtype);
-    /// The tensor has the program's shape.
-    void store(int32_t value, const Tensor& tensor);
+    /// False if the tensor has not the program's shape, or has more dimensions or another type than the
+    /// loops know.
+    [[nodiscard]] bool store(int32_t value, const Tensor& tensor);
 
     /// The finished loop; keeps the memory of its tensors alive.
     std::function<void()> finish();
