@@ -1,4 +1,5 @@
 // `gatherscope-cli analyze FILE…`
+#include "analysis/bundle_request.h"
 #include "app/cli/commands.h"
 #include "app/cli/exit_codes.h"
 #include "app/cli/options.h"
@@ -71,6 +72,16 @@ int runAnalyze(const QStringList& arguments) {
     const QStringList files = parser.positionalArguments();
     if (files.size() > 1 && !options->json.isEmpty() && options->json != "-") {
         printError({"usage", "--json FILE takes one graph at a time", {}, "use --json - for several"});
+        return kExitUsage;
+    }
+    const auto bundle = std::find_if(files.begin(), files.end(),
+                                     [](const QString& file) { return isBundle(file.toStdString()); });
+    if (files.size() > 1 && bundle != files.end()) {
+        printError(
+            {"usage",
+             fmt::format("{} is a bundle, which brings settings and costs of its own", bundle->toStdString()),
+             {},
+             "analyse bundles one at a time"});
         return kExitUsage;
     }
     Analyser analyser;

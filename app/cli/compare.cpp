@@ -331,6 +331,10 @@ int compareFile(const CompareOptions& options) {
 /// Against a trace of a run, or two bundles: nothing is scheduled anew.
 int compareRecorded(const QCommandLineParser& parser) {
     const QStringList files = parser.positionalArguments();
+    if (parser.isSet("trace") && files.size() > 1) {
+        printError({"usage", "--trace is held against one graph", {}, "give one file"});
+        return kExitUsage;
+    }
     const Result<CommonOptions> common = readCommonOptions(parser);
     if (!common) {
         printError(common.error());

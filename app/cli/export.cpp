@@ -98,6 +98,10 @@ int runExport(const QStringList& arguments) {
         printError({"usage", "--render makes svg, pdf or png of --format dot", {}, ""});
         return kExitUsage;
     }
+    if (parser.positionalArguments().size() > 1) {
+        printError({"usage", "export takes one file", {}, ""});
+        return kExitUsage;
+    }
     options->request.graph_file = parser.positionalArguments().first().toStdString();
     Analyser analyser;
     const Result<AnalysisPtr> analysis = analyser.analyse(options->request, {});

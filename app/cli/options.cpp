@@ -3,6 +3,7 @@
 #include "analysis/bundle_request.h"
 #include "app/cli/exit_codes.h"
 #include "export/file_writer.h"
+#include "export/html/markup.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -135,6 +136,16 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
     return options;
 }
 
+namespace {
+
+/// Names come from files: nothing in them may steer the terminal or fill it.
+std::string shownText(std::string_view text) {
+    constexpr size_t kMost = 4000; // characters; messages may list many names
+    return html::cleanText(text, kMost);
+}
+
+} // namespace
+
 int exitCodeFor(const Error& error) {
     for (const char* code :
          {"bad-setting", "unknown-setting", "unknown-scheduler", "unknown-device", "usage"}) {
@@ -145,27 +156,27 @@ int exitCodeFor(const Error& error) {
 }
 
 void printError(const Error& error) {
-    fmt::print(stderr, "gatherscope-cli: {}", error.message);
+    fmt::print(stderr, "gatherscope-cli: {}", shownText(error.message));
     if (error.where.line != 0)
         fmt::print(stderr, " (line {}, column {})", error.where.line, error.where.column);
     fmt::print(stderr, "\n");
     if (!error.hint.empty())
-        fmt::print(stderr, "  {}\n", error.hint);
+        fmt::print(stderr, "  {}\n", shownText(error.hint));
 }
 
 void printDiagnostics(const Diagnostics& diagnostics, Severity from) {
     for (const Diagnostic& item : diagnostics.all()) {
         if (item.severity < from)
             continue;
-        std::string place = item.where.file;
+        std::string place = shownText(item.where.file);
         if (item.where.line != 0)
             place += fmt::format(":{}", item.where.line);
         if (item.where.column != 0)
             place += fmt::format(":{}", item.where.column);
         const bool names_node = item.node.empty() || item.message.find(item.node) != std::string::npos;
         fmt::print(stderr, "{}{}{}: {}{}{}", place, place.empty() ? "" : ": ", severityName(item.severity),
-                   names_node ? "" : item.node, names_node ? "" : ": ", item.message);
-        fmt::print(stderr, "{}\n", item.hint.empty() ? "" : fmt::format(" ({})", item.hint));
+                   names_node ? "" : shownText(item.node), names_node ? "" : ": ", shownText(item.message));
+        fmt::print(stderr, "{}\n", item.hint.empty() ? "" : fmt::format(" ({})", shownText(item.hint)));
     }
     if (diagnostics.dropped() > 0)
         fmt::print(stderr, "… and {} more of the same kinds\n", diagnostics.dropped());

@@ -282,6 +282,7 @@ private:
                 priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
             if (out_->after.graph != out_->before.graph)
                 made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
+            reportUnknownKeys(request_, *made.before, *made.after, made.diagnostics);
             made.chain = std::move(chain).value();
             return made;
         });

@@ -1,6 +1,8 @@
 #include "analysis/analysis_notes.h"
 
 #include <fmt/format.h>
+#include <string_view>
+#include <unordered_set>
 
 namespace gs {
 
@@ -50,6 +52,30 @@ void reportMissing(const Program& program, const CostTable& costs, Diagnostics& 
              fmt::format(
                  "set it with in_flight_ns={}=NS, or in a cost file by the name of the wait or the input",
                  program.graph->name(example))});
+}
+
+void reportUnknownKeys(const AnalysisRequest& request, const CostTable& before, const CostTable& after,
+                       Diagnostics& diagnostics) {
+    if (request.cost_overrides.empty() && request.cost_pins.empty())
+        return;
+    std::unordered_set<std::string_view> known;
+    for (const CostTable* costs : {&before, &after}) {
+        for (const CostEntry& entry : costs->entries())
+            known.insert(entry.key);
+    }
+    const auto report = [&](const std::string& key, std::string_view what) {
+        if (known.count(key) == 0)
+            diagnostics.add({Severity::Warning,
+                             "unknown-cost-key",
+                             {},
+                             {},
+                             fmt::format("no op has the key \"{}\" of a cost that is {}", key, what),
+                             "the export costs-csv lists the keys"});
+    };
+    for (const auto& [key, ns] : request.cost_overrides)
+        report(key, "edited by hand");
+    for (const auto& [key, source] : request.cost_pins)
+        report(key, "pinned to a source");
 }
 
 void explainOthers(const Program& program, Diagnostics& diagnostics) {

@@ -4,7 +4,9 @@
 #include "import/bundle_json.h"
 #include "import/json_nodes.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace gs {
 
@@ -31,7 +33,37 @@ void readCosts(const dom::object& stated, AnalysisRequest& request) {
     }
 }
 
+/// "measured" becomes "file", so that the bundle is asked where the store was.
+std::string sourcesOfBundle(const std::string& names) {
+    if (names == "auto")
+        return "file,interpolated,analytical";
+    std::string out;
+    bool file = false;
+    for (size_t at = 0; at <= names.size();) {
+        const size_t end = std::min(names.find(',', at), names.size());
+        std::string name = names.substr(at, end - at);
+        at = end + 1;
+        if (name == "measured")
+            name = "file";
+        if (name == "file" && std::exchange(file, true))
+            continue;
+        out += (out.empty() ? "" : ",") + name;
+    }
+    return out;
+}
+
 } // namespace
+
+Settings withoutStore(Settings settings) {
+    const std::string store = settings.text(Setting::ProfileStore);
+    if (store.empty() || store == "none")
+        return settings;
+    // Names that were settings are settings; contention was set to what the profile measured.
+    static_cast<void>(
+        settings.set(Setting::CostSources, sourcesOfBundle(settings.text(Setting::CostSources))));
+    static_cast<void>(settings.set(Setting::ProfileStore, "none"));
+    return settings;
+}
 
 bool isBundle(const std::string& path) {
     const Result<std::string> head = fileHead(path);
@@ -51,6 +83,8 @@ Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diag
                      fmt::format("{}: the bundle has no readable request", path),
                      {path, 1, 0},
                      "export it again"};
+    if (const Status status = checkBundleVersion(root, path); !status)
+        return status.error();
     const auto report = [&](std::string message) {
         diagnostics.add({Severity::Warning,
                          "bundle-setting",
@@ -70,6 +104,7 @@ Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diag
                 report(fmt::format("a setting of the bundle is left out: {}", status.error().message));
         }
     }
+    request.settings = withoutStore(std::move(request.settings));
     if (stated["edits"].get(items) == simdjson::SUCCESS) {
         for (const dom::element item : items) {
             std::string_view text;

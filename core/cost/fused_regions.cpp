@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 namespace gs {
 
@@ -269,13 +271,22 @@ bool isFill(const Graph& graph, NodeId id) {
 
 /// True if a node that is no member reads `id`, itself or through views and unpacks.
 bool isReadOutside(const Graph& graph, const FusedRegion& region, NodeId id) {
-    const auto users = graph.users(id);
-    return std::any_of(users.begin(), users.end(), [&](NodeId user) {
-        const NodeKind kind = graph.node(user).kind;
-        if (kind == NodeKind::Free || isMember(region, user))
-            return false;
-        return !isThrough(kind) || isReadOutside(graph, region, user);
-    });
+    std::vector<NodeId> open{id}; // a list, since chains of views may be longer than a stack is deep
+    std::unordered_set<NodeId> seen;
+    while (!open.empty()) {
+        const auto users = graph.users(open.back());
+        open.pop_back();
+        for (const NodeId user : users) {
+            const NodeKind kind = graph.node(user).kind;
+            if (kind == NodeKind::Free || isMember(region, user))
+                continue;
+            if (!isThrough(kind))
+                return true;
+            if (seen.insert(user).second)
+                open.push_back(user);
+        }
+    }
+    return false;
 }
 
 /// How a key calls an operand that an earlier member made.

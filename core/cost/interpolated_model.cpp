@@ -19,7 +19,8 @@ using Points = std::vector<std::pair<int64_t, int64_t>>;
 using PointsByKind = std::unordered_map<std::string, Points>;
 
 bool isMeasured(Provenance provenance) {
-    return provenance == Provenance::Measured || provenance == Provenance::Imported;
+    return provenance == Provenance::Measured || provenance == Provenance::Reused ||
+           provenance == Provenance::Imported;
 }
 
 void addPoint(PointsByKind& points, std::string_view key, int64_t ns) {
@@ -108,7 +109,7 @@ public:
         PointsByKind points;
         if (profile_) {
             for (const ProfileEntry& entry : profile_->entries) {
-                if (entry.provenance == Provenance::Measured)
+                if (isMeasured(entry.provenance)) // a reused entry was measured by an earlier profile
                     addPoint(points, entry.key, entry.ns);
             }
         }

@@ -168,11 +168,14 @@ Status ProfileStore::copyToMemory() {
     sqlite3* memory = nullptr;
     sqlite3_open_v2(":memory:", &memory, SQLITE_OPEN_READWRITE, nullptr);
     std::unique_ptr<sqlite3, Close> copy(memory);
-    sqlite3_backup* backup = sqlite3_backup_init(memory, "main", database_.get(), "main");
-    if (backup)
-        sqlite3_backup_step(backup, -1);
-    if (!backup || sqlite3_backup_finish(backup) != SQLITE_OK)
-        return storeError(memory, path_, "reading");
+    // An empty file is an empty store; its copy would count as another program's.
+    if (pragma(database_.get(), "schema_version") != 0) {
+        sqlite3_backup* backup = sqlite3_backup_init(memory, "main", database_.get(), "main");
+        if (backup)
+            sqlite3_backup_step(backup, -1);
+        if (!backup || sqlite3_backup_finish(backup) != SQLITE_OK)
+            return storeError(memory, path_, "reading");
+    }
     database_ = std::move(copy);
     return bringUpToDate();
 }

@@ -79,7 +79,7 @@ Json costsJson(const CostTable& costs) {
     Json out = {{"distinct", costs.entries().size()}};
     for (const Provenance provenance :
          {Provenance::Measured, Provenance::Reused, Provenance::Imported, Provenance::Interpolated,
-          Provenance::Analytical, Provenance::Missing})
+          Provenance::Analytical, Provenance::Missing, Provenance::Extrapolated, Provenance::User})
         out[std::string(provenanceName(provenance))] = costs.count(provenance);
     return out;
 }

@@ -1,5 +1,6 @@
 #include "export/bundle.h"
 
+#include "analysis/bundle_request.h"
 #include "base/hash.h"
 #include "base/version.h"
 #include "cost/cost_sources.h"
@@ -131,7 +132,9 @@ std::vector<std::string> leftOut(const Analysis& analysis, const ExportOptions&)
 
 } // namespace
 
-std::string writeBundle(const Analysis& analysis) {
+std::string writeBundle(const Analysis& analysed) {
+    Analysis analysis = analysed; // as it is when the bundle is opened
+    analysis.request.settings = withoutStore(std::move(analysis.request.settings));
     const Json versions = {{"gatherscope", programVersion()},
                            {"producer", analysis.source.graph->info().producer}};
     const Json hashes = {{"source", hexDigits(analysis.source.graph->structuralHash())},
@@ -149,7 +152,7 @@ std::string writeBundle(const Analysis& analysis) {
     member("request", dump(requestJson(analysis)));
     member("input_diagnostics", diagnosticLines(analysis.input_diagnostics));
     member("cost_diagnostics", diagnosticLines(analysis.cost_diagnostics));
-    member("costs", costsJson(analysis));
+    member("costs", costsJson(analysed));
     member("graph", writeGraphJson(*analysis.source.graph, true));
     member("analysis", writeAnalysisJson(analysis));
     return out + "}\n";

@@ -16,9 +16,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Result<Json> load(const std::string& path) {
-    Diagnostics ignored;
-    Result<InputText> input = readInput(path, ignored);
+struct Loaded {
+    Json json;
+    std::vector<std::string> edited; ///< what says that the graph was changed after the bundle was made
+};
+
+/// The graph is read, too: what a bundle states of it must be true.
+Result<Loaded> load(const std::string& path) {
+    Diagnostics diagnostics;
+    Result<InputText> input = readInput(path, diagnostics);
     if (!input)
         return input.error();
     Json json = Json::parse(input->text, nullptr, false);
@@ -27,7 +33,15 @@ Result<Json> load(const std::string& path) {
                      fmt::format("{}: this is no bundle", path),
                      {path, 1, 0},
                      "`export --format bundle` writes them"};
-    return json;
+    const Result<ImportedGraph> graph = importText(input.value(), -1, -1, diagnostics, {});
+    if (!graph)
+        return graph.error();
+    Loaded loaded{std::move(json), {}};
+    for (const Diagnostic& item : diagnostics.all()) {
+        if (item.code == kBundleEdited)
+            loaded.edited.push_back(item.message);
+    }
+    return loaded;
 }
 
 /// The member at `path` ("a/b"), or null.
@@ -233,13 +247,18 @@ bool BundleDiff::found() const {
 }
 
 Result<BundleDiff> compareBundles(const std::string& path_a, const std::string& path_b) {
-    const Result<Json> a = load(path_a);
+    const Result<Loaded> a = load(path_a);
     if (!a)
         return a.error();
-    const Result<Json> b = load(path_b);
+    const Result<Loaded> b = load(path_b);
     if (!b)
         return b.error();
-    return Comparison(a.value(), b.value()).run();
+    BundleDiff diff = Comparison(a->json, b->json).run();
+    for (const std::string& message : a->edited)
+        diff.changes.push_back({"edited bundle", path_a, message, {}});
+    for (const std::string& message : b->edited)
+        diff.changes.push_back({"edited bundle", path_b, {}, message});
+    return diff;
 }
 
 std::string bundleDiffText(const BundleDiff& diff, size_t lines) {

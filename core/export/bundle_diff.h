@@ -10,7 +10,8 @@
 namespace gs {
 
 struct BundleChange {
-    /// "graph", "setting", "edit", "version", "decision", "simulation", "cost".
+    /// "graph", "setting", "edit", "version", "decision", "simulation", "cost", "edited bundle" (its graph is
+    /// not the one that it was made of).
     std::string what;
     std::string name; ///< of the setting, launch, figure or cost
     std::string a, b; ///< values as text; empty = that side has none
@@ -23,7 +24,7 @@ struct BundleDiff {
     bool found() const;
 };
 
-/// Errors: those of readInput, "not-a-bundle".
+/// Errors: those of readInput, "not-a-bundle"; those of reading its graph ("bad-bundle", "bundle-version").
 Result<BundleDiff> compareBundles(const std::string& path_a, const std::string& path_b);
 
 /// For people, at most `lines` changes of each kind.

@@ -1,6 +1,7 @@
 #include "export/config_text.h"
 
 #include "analysis/compare.h"
+#include "export/html/markup.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -39,14 +40,7 @@ std::vector<std::string> listed(const Analysis& analysis, bool prediction,
 
 std::string oneLine(std::string text) {
     constexpr size_t kMost = 200;
-    for (char& c : text) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-            c = ' ';
-    }
-    size_t end = std::min(text.size(), kMost);
-    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-        --end;
-    return text.substr(0, end);
+    return html::cleanText(text, kMost);
 }
 
 std::vector<std::string> notExpressed(const Analysis& analysis, std::initializer_list<Setting> expressed) {

@@ -22,10 +22,15 @@ CsvTable& CsvTable::raw(std::string_view cell) {
 CsvTable& CsvTable::text(std::string_view cell) {
     const bool formula =
         !cell.empty() && std::string_view("=+-@\t\r\n").find(cell.front()) != std::string_view::npos;
-    if (!formula && cell.find_first_of(",\"\r\n") == std::string_view::npos)
-        return raw(cell);
+    std::string clean(cell);
+    for (char& c : clean) {
+        if ((static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7F)
+            c = ' ';
+    }
+    if (!formula && clean.find_first_of(",\"\r\n") == std::string::npos)
+        return raw(clean);
     std::string quoted = formula ? "\"'" : "\"";
-    for (char c : cell)
+    for (char c : clean)
         quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
     return raw(quoted + "\"");
 }

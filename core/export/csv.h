@@ -10,6 +10,7 @@ namespace gs {
 
 /// Builds a table row by row; lines end in CR LF. Text that a spreadsheet would run as a formula (it starts
 /// with = + - @, a tab or a line end) gets a leading apostrophe and is quoted; numbers never do.
+/// Control characters but tabs and line ends become spaces.
 class CsvTable {
 public:
     explicit CsvTable(const std::vector<std::string_view>& columns);

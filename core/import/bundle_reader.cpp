@@ -1,4 +1,5 @@
 // The graph of a bundle, as it was read when the bundle was made: with that file's name, lines and remarks.
+#include "base/hash.h"
 #include "import/bundle_json.h"
 #include "import/json_graph.h"
 #include "import/json_nodes.h"
@@ -34,14 +35,8 @@ Result<GraphPtr> readBundle(const InputText& input, const GraphEntry&, Diagnosti
                                      : fmt::format(" ({})", simdjson::error_message(code))),
                      {input.path, 1, 0},
                      "export it again"};
-    if (const int64_t version = intOr(root, "version", 0); version != kBundleVersion)
-        diagnostics.add({Severity::Warning,
-                         "bundle-version",
-                         {input.path, 1, 0},
-                         {},
-                         fmt::format("the bundle states version {}; this program knows version {}", version,
-                                     kBundleVersion),
-                         "what it does not know is left out"});
+    if (const Status status = checkBundleVersion(root, input.path); !status)
+        return status.error();
     if (job.cancelled())
         return Error{"cancelled", "cancelled", {}, ""};
     std::string file = input.path;
@@ -50,10 +45,32 @@ Result<GraphPtr> readBundle(const InputText& input, const GraphEntry&, Diagnosti
     Diagnostics again; // was said when the bundle was made, and is among its diagnostics
     GraphPtr made = graphOfJson(graph, nodes, file, again);
     readDiagnostics(root, "input_diagnostics", diagnostics);
+    const std::string hash = hexDigits(made->structuralHash());
+    std::string_view stated;
+    if (root["hashes"]["source"].get(stated) != simdjson::SUCCESS || stated != hash)
+        diagnostics.add({Severity::Warning,
+                         std::string(kBundleEdited),
+                         {input.path, 1, 0},
+                         {},
+                         fmt::format("the graph is not the one that the bundle was made of: its structural "
+                                     "hash is {}, stated is {}",
+                                     hash, stated.empty() ? "none" : stated),
+                         "the file was changed by hand or by another program"});
     return made;
 }
 
 } // namespace
+
+Status checkBundleVersion(const dom::object& root, const std::string& path) {
+    const int64_t version = intOr(root, "version", 0);
+    if (version == kBundleVersion)
+        return Unit{};
+    return Error{"bundle-version",
+                 fmt::format("{}: the bundle states version {}; this program knows version {}", path, version,
+                             kBundleVersion),
+                 {path, 1, 0},
+                 "open it with the program that wrote it, or export it again"};
+}
 
 void readDiagnostics(const dom::object& root, std::string_view key, Diagnostics& diagnostics) {
     dom::array items;

@@ -58,6 +58,15 @@ private slots:
             << QByteArray("no setting");
         QTest::newRow("two graphs") << QStringList{"compare", graph, graph, "--schedulers", "all"}
                                     << QByteArray("one graph");
+        const QString bundle = folder_.filePath("g.bundle.json");
+        QCOMPARE(runCli({"export", graph, "--format", "bundle", "--out", bundle}).code, 0);
+        QTest::newRow("two bundles") << QStringList{"analyze", bundle, bundle} << QByteArray("one at a time");
+        QTest::newRow("graph and bundle")
+            << QStringList{"analyze", graph, bundle} << QByteArray("one at a time");
+        QTest::newRow("two exported")
+            << QStringList{"export", graph, graph, "--format", "dot"} << QByteArray("one file");
+        QTest::newRow("two against a trace")
+            << QStringList{"compare", graph, graph, "--trace", graph} << QByteArray("one graph");
         QTest::newRow("graph number")
             << QStringList{"analyze", graph, "--graph", "x"} << QByteArray("whole number");
     }
@@ -175,6 +184,15 @@ private slots:
         QVERIFY(json.at("schedule").at("decisions").at(0).at("bytes") > 0);
     }
 
+    void namesDoNotSteerTheTerminal() {
+        const QByteArray name = "\"w\\u001b[31m\"";
+        QByteArray text = smallGraph("\"op\":\"call_function\",\"target\":\"aten.mm",
+                                     "\"op\":\"\\u001b[31m\",\"target\":\"aten.mm");
+        const Run run = runCli({"analyze", write("esc.json", text), "-v"});
+        QVERIFY(!run.error.contains('\x1b'));
+        QVERIFY2(run.error.contains("[31m"), run.error.constData());
+    }
+
     void jsonHasTheStatedKeysAndIsRepeatable() {
         const QString graph = write("g.json", smallGraph());
         const Run first = runCli({"analyze", graph, "--json", "-"});
@@ -186,8 +204,9 @@ private slots:
         QCOMPARE(keys(json.at("graph")),
                  (QStringList{"name", "source", "nodes", "placeholders", "collectives", "waits",
                               "weight_gathers", "groups", "structural_hash"}));
-        QCOMPARE(keys(json.at("costs")), (QStringList{"distinct", "measured", "reused", "imported",
-                                                      "interpolated", "analytical", "missing"}));
+        QCOMPARE(keys(json.at("costs")),
+                 (QStringList{"distinct", "measured", "reused", "imported", "interpolated", "analytical",
+                              "missing", "extrapolated", "user"}));
         QCOMPARE(keys(json.at("schedule")),
                  (QStringList{"scheduler", "moved", "candidates", "order", "decisions"}));
         QCOMPARE(keys(json.at("schedule").at("decisions").at(0)),

@@ -150,6 +150,13 @@ void TestCliProfiles::pinsAndOverrides() {
     const QString store = "profile_store=" + store_;
     QCOMPARE(product({"--set", store, "--pin-cost", kProduct + "=analytical"}), product({}));
     QCOMPARE(product({"--set", store, "--override-cost", kProduct + "=77"}), Cost(77, "user"));
+    for (const QStringList& option :
+         {QStringList{"--override-cost", "mistyped=77"}, QStringList{"--pin-cost", "mistyped=analytical"}}) {
+        const Run run = runCli(QStringList{"analyze", graph_} + option);
+        QCOMPARE(run.code, 0);
+        QVERIFY2(run.error.contains("no op has the key \"mistyped\""), run.error.constData());
+    }
+    QVERIFY(!runCli({"analyze", graph_, "--override-cost", kProduct + "=77"}).error.contains("no op has"));
 }
 
 void TestCliProfiles::contention() {

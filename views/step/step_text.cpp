@@ -12,13 +12,17 @@ namespace gs {
 
 namespace {
 
+QString shownName(const Graph& graph, NodeId node) {
+    return shownText(nodeName(graph, node));
+}
+
 const Collective& collectiveOf(const StepData& data, size_t step) {
     return (*data.program().collectives)[static_cast<size_t>(data.decision(step).collective)];
 }
 
 QString gatherOf(const StepData& data, NodeId launch) {
     const int step = data.stepOf({Selection::Kind::Gather, nodeName(data.graph(), launch)});
-    return step < 0 ? nodeName(data.graph(), launch) : stepGather(data, static_cast<size_t>(step));
+    return step < 0 ? shownName(data.graph(), launch) : stepGather(data, static_cast<size_t>(step));
 }
 
 QString needSentence(const StepData& data, size_t index) {
@@ -54,7 +58,7 @@ QString stopSentence(const StepData& data, size_t index) {
             .arg(gatherOf(data, step.claimed_by));
     default:
         return StepText::tr("%1 must stay in front of the launch")
-            .arg(nodeName(data.graph(), decision.floor_node));
+            .arg(shownName(data.graph(), decision.floor_node));
     }
 }
 
@@ -76,7 +80,7 @@ QString foundSentence(const StepData& data, size_t index) {
         return StepText::tr("It needs no compute to hide it.");
     return StepText::tr("%1 it finds %2 at %3.")
         .arg(walkStart(data, index), stepTime(decision.window_ns),
-             nodeName(data.graph(), data.sweep.walked[step.last_walked - 1].node));
+             shownName(data.graph(), data.sweep.walked[step.last_walked - 1].node));
 }
 
 QString leftOverSentence(const StepData& data, size_t index) {
@@ -115,16 +119,24 @@ QString nodeName(const Graph& graph, NodeId node) {
     return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
 }
 
+QString shownText(const QString& text) {
+    constexpr qsizetype kMost = 200;
+    if (text.size() <= kMost)
+        return text;
+    const qsizetype end = text.at(kMost - 1).isHighSurrogate() ? kMost - 1 : kMost;
+    return text.left(end) + QChar(0x2026);
+}
+
 QString stepTime(double ns) {
     return QString::fromStdString(formatTime(std::llround(ns)));
 }
 
 QString stepGather(const StepData& data, size_t step) {
-    return QString::fromStdString(gatherLabel(data.graph(), collectiveOf(data, step)));
+    return shownText(QString::fromStdString(gatherLabel(data.graph(), collectiveOf(data, step))));
 }
 
 QString shortGather(const StepData& data, size_t step) {
-    return collectiveLabel(data.graph(), collectiveOf(data, step));
+    return shownText(collectiveLabel(data.graph(), collectiveOf(data, step)));
 }
 
 QString placeText(uint32_t position) {
@@ -134,7 +146,7 @@ QString placeText(uint32_t position) {
 QString floorText(const StepData& data, size_t step) {
     const NodeId node = data.decision(step).floor_node;
     return node == kNoNode ? StepText::tr("floor: the graph's inputs")
-                           : StepText::tr("floor: %1").arg(nodeName(data.graph(), node));
+                           : StepText::tr("floor: %1").arg(shownName(data.graph(), node));
 }
 
 QString stepSentence(const StepData& data, size_t step, double fill) {
@@ -173,10 +185,10 @@ QString stepNote(const StepData& data) {
 
 QString computeTip(const StepData& data, NodeId node, int claimed_by) {
     QString text = QStringLiteral("<b>%1</b><br>%2 · %3")
-                       .arg(nodeName(data.graph(), node).toHtmlEscaped(), placeText(node),
+                       .arg(shownName(data.graph(), node).toHtmlEscaped(), placeText(node),
                             stepTime(data.sweep.compute_ns[node]));
-    const QString place = QString::fromStdString(placeName(data.graph(), node));
-    if (place != nodeName(data.graph(), node))
+    const QString place = shownText(QString::fromStdString(placeName(data.graph(), node)));
+    if (place != shownName(data.graph(), node))
         text += QStringLiteral("<br>") + place.toHtmlEscaped();
     if (claimed_by >= 0)
         text += QStringLiteral("<br>") +

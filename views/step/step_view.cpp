@@ -62,6 +62,8 @@ void StepView::build() {
     note_->setObjectName(QStringLiteral("stepNote"));
     note_->setWordWrap(true);
     note_->setForegroundRole(QPalette::PlaceholderText);
+    for (QLabel* label : {title_, sentence_}) // long names must not make the window wide
+        label->setMinimumWidth(1);
     for (QLabel* label : {title_, verdict_})
         label->setTextFormat(Qt::PlainText);
 

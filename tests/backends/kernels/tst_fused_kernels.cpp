@@ -3,6 +3,7 @@
 #include "backends/kernels/host_kernels.h"
 #include "backends/kernels/kernel_memory.h"
 #include "graph/graph_builder.h"
+#include "profile/backends/kernels/region_plan.h"
 #include "support/kernel_cases.h"
 
 #include <QTest>
@@ -262,6 +263,20 @@ private slots:
         QVERIFY(!program);
         QCOMPARE(program.error().code, std::string("not-supported"));
         QVERIFY(program.error().message.find("aten.cumsum") != std::string::npos);
+    }
+
+    /// Longer than a stack is deep.
+    void longChainOfViews() {
+        Chain c;
+        const NodeId x = c.input(DType::Float32, {8, 8});
+        NodeId at = c.call("aten.relu.default", {c.node(x)}, DType::Float32, {8, 8});
+        for (int i = 0; i < 300'000; ++i)
+            at = c.call("aten.view.default", {c.node(at), c.list({8, 8})}, DType::Float32, {8, 8});
+        c.call("aten.neg.default", {c.node(at)}, DType::Float32, {8, 8});
+        const KernelCase one = c.finish("chain");
+        const auto plan = kernels::planRegion(*one.graph, one.region);
+        QVERIFY2(plan, plan ? "" : plan.error().message.c_str());
+        QCOMPARE(plan->outputs.size(), size_t(1));
     }
 
     void regionsOfTheSamplesAndTheCorpus() {

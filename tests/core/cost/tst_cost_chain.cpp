@@ -276,6 +276,13 @@ void TestCostChain::interpolationBounds() {
     other.b.setValue(mm, tensorValue(DType::Float32, {64, 4}));
     const GraphPtr graph = other.finish({mm});
     QCOMPARE(price(graph, chainOf({makeInterpolatedModel(profile, {})}))->count(Provenance::Missing), 1U);
+    // What a second profile took over from the first was measured, too.
+    const auto reused =
+        profileOf({measured(keyOf(*sized(64), "mm"), 1000, Provenance::Reused),
+                   measured(keyOf(*sized(256), "mm"), 4000, Provenance::Reused)});
+    const GraphPtr between = sized(128);
+    QCOMPARE(entryOf(*price(between, chainOf({makeInterpolatedModel(reused, {})})), *between, "mm").ns,
+             int64_t(2000));
     const auto guessed = profileOf({measured(keyOf(*sized(64), "mm"), 1000, Provenance::Analytical)});
     QCOMPARE(price(sized(64), chainOf({makeInterpolatedModel(guessed, {})}))->count(Provenance::Missing), 2U);
 }

@@ -141,6 +141,7 @@ private slots:
     void corpus();
     void randomGraphs();
     void linear();
+    void longChainOfViews();
 };
 
 void TestFusedRegions::chainIsOne() {
@@ -427,6 +428,25 @@ void TestFusedRegions::linear() {
     const auto regions = findFusedRegions(*graph);
     QCOMPARE(regions.size(), 1000U);
     QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
+}
+
+/// As long as no stack is deep.
+void TestFusedRegions::longChainOfViews() {
+    for (const bool read : {true, false}) {
+        Program p;
+        const NodeId x = p.in("x", {16, 16});
+        const NodeId a = p.op("aten.mul.Tensor", {x, x}, {16, 16});
+        NodeId view = a;
+        for (int i = 0; i < 300'000; ++i)
+            view = p.view("aten.view.default", view, {16, 16});
+        const NodeId b = p.op("aten.add.Tensor", {view, x}, {16, 16});
+        const GraphPtr graph = p.finish(read ? std::vector<NodeId>{view, b} : std::vector<NodeId>{b});
+        const auto regions = findFusedRegions(*graph);
+        QCOMPARE(regions.size(), 1U);
+        QCOMPARE(regions[0].nodes, Nodes({a, b}));
+        QCOMPARE(regionOperands(*graph, regions[0]).outputs, read ? Nodes({a, b}) : Nodes({b}));
+        QVERIFY(!fusedRegionKey(*graph, regions[0]).empty());
+    }
 }
 
 QTEST_GUILESS_MAIN(TestFusedRegions)

@@ -88,6 +88,7 @@ private slots:
     void listAndLatest();
     void removeTakesAll();
     void missingAndForeignFiles();
+    void emptyFile();
     void newerSchema();
     void olderSchema();
     void readOnly();
@@ -182,6 +183,17 @@ void TestProfileStore::missingAndForeignFiles() {
     QVERIFY(Sqlite(other).run("CREATE TABLE notes(text)"));
     QCOMPARE(ProfileStore::open(other).error().code, std::string("not-a-profile-store"));
     QCOMPARE(ProfileStore::openReadOnly(other).error().code, std::string("not-a-profile-store"));
+}
+
+void TestProfileStore::emptyFile() {
+    std::ofstream(path_).close();
+    const auto reader = ProfileStore::openReadOnly(path_);
+    QVERIFY(reader.ok());
+    QVERIFY(reader->list().value().empty());
+    QCOMPARE(reader->find("latest").error().code, std::string("no-such-profile"));
+    QCOMPARE(std::filesystem::file_size(path_), uintmax_t(0));
+    QVERIFY(ProfileStore::open(path_)->add(sampleProfile("one")).ok());
+    QVERIFY(ProfileStore::openReadOnly(path_)->find("latest").ok());
 }
 
 void TestProfileStore::newerSchema() {

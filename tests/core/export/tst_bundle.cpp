@@ -1,5 +1,6 @@
 // Bundles: opened again they are the same analysis; differences are found and named; graphs survive as JSON.
 #include "analysis/bundle_request.h"
+#include "cost/profile_store.h"
 #include "export/analysis_json.h"
 #include "export/bundle.h"
 #include "export/bundle_diff.h"
@@ -11,6 +12,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -57,6 +59,33 @@ std::optional<AnalysisRequest> requestFor(const std::string& name, const char* c
     return request;
 }
 
+/// The sample that is packed with the program.
+AnalysisRequest sampleRequest() {
+    AnalysisRequest request;
+    request.graph_file = GATHERSCOPE_SOURCE_DIR "/samples/mlp4_fsdp8_joint.json.gz";
+    return request;
+}
+
+/// A store that knows two of three costs of the sample, measured, reused, and beside compute.
+void measureSample(const std::string& path, double factor) {
+    Profile profile;
+    profile.device = "a test device";
+    profile.backend = "host";
+    profile.ranks = 8;
+    const AnalysisPtr analysis = analyse(sampleRequest());
+    size_t at = 0;
+    for (const CostEntry& entry : analysis->before.costs->entries()) {
+        if (++at % 3 != 0)
+            profile.entries.push_back({entry.key, entry.kind, entry.label,
+                                       static_cast<int64_t>(double(entry.ns) * factor), 10, 3, 1, 2,
+                                       at % 2 ? Provenance::Measured : Provenance::Reused, ""});
+    }
+    profile.contention = {{"gather", "mm", 8192, 1000, 1250, 500, 550}};
+    auto store = ProfileStore::open(path);
+    if (!store || !store->add(profile).ok())
+        qFatal("no store");
+}
+
 } // namespace
 
 class TestBundle : public QObject {
@@ -65,10 +94,14 @@ class TestBundle : public QObject {
 private slots:
     void sameAnalysis_data();
     void sameAnalysis();
+    void measuredCostsStay();
     void everyGraphSurvives();
     void nothingDiffers();
     void differences();
     void brokenBundles();
+    void editedBundles();
+    void otherVersions();
+    void costCountsAddUp();
 
 private:
     std::string write(const char* name, const std::string& text) {
@@ -131,6 +164,47 @@ void TestBundle::sameAnalysis() {
     QCOMPARE(writeAnalysisJson(*second), writeAnalysisJson(*first));
     const BundleDiff diff = compareBundles(path, write("second.bundle.json", writeBundle(*second))).value();
     QVERIFY(!diff.found());
+}
+
+/// A bundle stands for the store that its costs came from: the store may be gone or hold newer profiles.
+void TestBundle::measuredCostsStay() {
+    const std::string store = folder_.path().toStdString() + "/store.db";
+    measureSample(store, 2);
+    for (const char* sources : {"auto", "measured,analytical"}) {
+        AnalysisRequest request = sampleRequest();
+        QVERIFY(request.settings.set(Setting::ProfileStore, store).ok());
+        QVERIFY(request.settings.set(Setting::CostSources, sources).ok());
+        QVERIFY(request.settings.set(Setting::MeasuredContention, "true").ok());
+        const AnalysisPtr first = analyse(request);
+        QVERIFY(first);
+        QVERIFY(first->after.costs->count(Provenance::Measured) > 0);
+        QVERIFY(first->after.costs->count(Provenance::Reused) > 0);
+        QVERIFY(first->after.costs->count(Provenance::Analytical) > 0);
+        const std::string text = writeBundle(*first);
+        const std::string path = write("measured.bundle.json", text);
+        measureSample(store, 3);
+        for (int round = 0; round < 2; ++round) {
+            Diagnostics diagnostics;
+            const Result<AnalysisRequest> stated = bundleRequest(path, diagnostics);
+            QVERIFY(stated.ok());
+            QVERIFY(diagnostics.all().empty());
+            const AnalysisPtr second = analyse(stated.value());
+            QVERIFY(second);
+            QCOMPARE(second->request.settings.text(Setting::ProfileStore), std::string("none"));
+            QCOMPARE(second->request.settings.number(Setting::Contention), 1.25);
+            QVERIFY(std::ranges::equal(second->after.costs->all(), first->after.costs->all()));
+            QCOMPARE(second->after.timeline->step_ns, first->after.timeline->step_ns);
+            const std::string again = writeBundle(*second);
+            // The request tells where the costs came from: from the store first, then from the bundle.
+            Json one = Json::parse(text), two = Json::parse(again);
+            one["request"].erase("cost_files");
+            two["request"].erase("cost_files");
+            QCOMPARE(two.dump(), one.dump());
+            QVERIFY(!compareBundles(path, write("again.bundle.json", again))->found());
+            std::filesystem::remove(store);
+        }
+        measureSample(store, 2);
+    }
 }
 
 void TestBundle::everyGraphSurvives() {
@@ -215,6 +289,58 @@ void TestBundle::brokenBundles() {
         write("newer.bundle.json", "{\"format\":\"gatherscope.bundle\"," + newer.dump().substr(1));
     QVERIFY(bundleRequest(path, diagnostics).ok());
     QCOMPARE(diagnostics.all().size(), size_t(1));
+}
+
+/// What a bundle states of its graph must be true, or CI compares something else.
+void TestBundle::editedBundles() {
+    const std::string text = writeBundle(*analyse(sampleRequest()));
+    const std::string path = write("a.bundle.json", text);
+    QVERIFY(!compareBundles(path, path)->found());
+    std::string changed = text;
+    const size_t graph = changed.find("\n\"graph\":");
+    const size_t target = changed.find("aten.mm.default", graph);
+    QVERIFY(target != std::string::npos);
+    changed.replace(target, 15, "aten.xx.default");
+    const std::string edited = write("edited.bundle.json", changed);
+    const BundleDiff diff = compareBundles(path, edited).value();
+    QVERIFY(diff.found());
+    QCOMPARE(diff.changes.size(), size_t(1));
+    QCOMPARE(diff.changes[0].what, std::string("edited bundle"));
+    QCOMPARE(diff.changes[0].name, edited);
+    QVERIFY(compareBundles(edited, edited)->found());
+    AnalysisRequest open;
+    open.graph_file = edited;
+    const auto& said = analyse(open)->diagnostics.all();
+    QVERIFY(std::any_of(said.begin(), said.end(), [](const Diagnostic& item) {
+        return item.code == "bundle-edited" && item.severity == Severity::Warning;
+    }));
+}
+
+void TestBundle::otherVersions() {
+    const std::string text = writeBundle(*analyse(sampleRequest()));
+    for (const char* version : {"2", "0", "\"one\"", "null"}) {
+        std::string other = text;
+        const std::string here = "\"version\":1,";
+        other.replace(other.find(here), here.size(), std::string("\"version\":") + version + ",");
+        const std::string path = write("other.bundle.json", other);
+        Diagnostics diagnostics;
+        QCOMPARE(bundleRequest(path, diagnostics).error().code, std::string("bundle-version"));
+        QCOMPARE(compareBundles(path, path).error().code, std::string("bundle-version"));
+        AnalysisRequest open;
+        open.graph_file = path;
+        QCOMPARE(Analyser().analyse(open, {}).error().code, std::string("bundle-version"));
+    }
+}
+
+void TestBundle::costCountsAddUp() {
+    AnalysisRequest request = sampleRequest();
+    request.cost_overrides[analyse(request)->after.costs->entries()[0].key] = 77;
+    const Json costs = Json::parse(writeAnalysisJson(*analyse(request))).at("costs");
+    int64_t sum = 0;
+    for (const auto& [name, count] : costs.items())
+        sum += name == "distinct" ? 0 : count.get<int64_t>();
+    QCOMPARE(sum, costs.at("distinct").get<int64_t>());
+    QCOMPARE(costs.at("user").get<int>(), 1);
 }
 
 QTEST_GUILESS_MAIN(TestBundle)

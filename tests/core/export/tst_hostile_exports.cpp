@@ -1,5 +1,7 @@
 // Labels are data in every file that is written: HTML and SVG stay well-formed and inert, DOT within its
 // scanner's limits, CSV without formulas, JSON valid.
+#include "export/config_text.h"
+#include "export/csv.h"
 #include "export/exporter.h"
 #include "export/html/markup.h"
 #include "layout/dot_writer.h"
@@ -72,6 +74,7 @@ class TestHostileExports : public QObject {
 private slots:
     void initTestCase() { analysis_ = test::hostileAnalysis(); }
     void cleanTexts();
+    void lines();
     void pages();
     void dotTexts();
     void dotIsAccepted();
@@ -95,6 +98,20 @@ void TestHostileExports::cleanTexts() {
         QVERIFY(html::characters(clean) <= html::kLabelCharacters + 1);
         QCOMPARE(QString::fromStdString(clean).toStdString(), clean);
     }
+}
+
+void TestHostileExports::lines() {
+    // YAML and Python end a line at U+0085, U+2028 or U+2029, too.
+    for (const char* end : {"\n", "\r", "\u2028", "\u2029", "\u0085"}) {
+        const QString line = QString::fromStdString(oneLine(std::string("a") + end + "b: c"));
+        QCOMPARE(line.size(), 6);
+        QVERIFY(!line.contains(QString::fromUtf8(end)));
+    }
+    QVERIFY(oneLine(std::string(100'000, 'a')).size() < 300);
+    CsvTable table({"a"});
+    table.text(std::string("\0x\x1b[31m\x7f", 8));
+    for (const char c : table.str())
+        QVERIFY((static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) || c == '\r' || c == '\n');
 }
 
 void TestHostileExports::pages() {

@@ -6,6 +6,7 @@
 #include "views/step/step_view.h"
 
 #include "support/gather_program.h"
+#include "support/hostile_analysis.h"
 #include "support/random_graph.h"
 #include "support/test_data.h"
 
@@ -52,6 +53,7 @@ private slots:
     void zoom();
     void otherScheduler();
     void handEdits();
+    void longNames();
 
 private:
     test::IsolatedSettings settings_;
@@ -395,6 +397,28 @@ void TestStepView::handEdits() {
     QVERIFY(view.note().contains("placed by hand"));
     QVERIFY(!view.note().contains("elsewhere"));
     QCOMPARE(view.data().stepOf({Selection::Kind::Gather, QString::fromStdString(edit.node)}), -1);
+}
+
+/// Laid out in full, names of 100,000 characters take minutes and gigabytes.
+void TestStepView::longNames() {
+    QCOMPARE(shownText(QString(200, 'a')), QString(200, 'a'));
+    QCOMPARE(shownText(QString(100'000, 'a')).size(), 201);
+    QVERIFY(shownText(QString(199, 'a') + QStringLiteral("🜂🜂")).isValidUtf16());
+    auto analysis = std::make_shared<Analysis>(*test::hostileAnalysis());
+    analysis->request.edits.clear();
+    StepView view;
+    view.setSnapshot(analysis);
+    test::showAt(view, 1000, 420);
+    bool cut = false;
+    for (int i = 0; i < int(test::hostileLabels().size()); ++i) {
+        view.goTo(i);
+        for (const QLabel* label : view.findChildren<QLabel*>()) {
+            QVERIFY(label->text().size() < 2000);
+            cut = cut || label->text().contains(QString(200, 'x') + QChar(0x2026));
+        }
+        QVERIFY(view.minimumSizeHint().width() <= 1000);
+    }
+    QVERIFY(cut);
 }
 
 QTEST_MAIN(TestStepView)

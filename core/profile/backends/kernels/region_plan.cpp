@@ -4,6 +4,18 @@
 
 namespace gs::kernels {
 
+namespace {
+
+/// A view or an unpack of its first input.
+bool looksAt(const Graph& graph, NodeId node) {
+    const NodeKind kind = graph.node(node).kind;
+    const bool looks = kind == NodeKind::View || kind == NodeKind::Unpack ||
+                       graph.targetText(node).starts_with("aten._unsafe_view");
+    return looks && !graph.inputs(node).empty();
+}
+
+} // namespace
+
 const TensorMeta* tensorOf(const Value& value, size_t item) {
     if (value.kind == Value::Kind::Tensor)
         return item == 0 ? &value.tensor : nullptr;
@@ -54,10 +66,7 @@ PrimId PlanBuilder::reshape(PrimId of, const Shape& shape) {
 /// A node whose value is computed here: a member, or a view or unpack of one.
 bool PlanBuilder::isInside(NodeId node) const {
     while (!members_.contains(node)) {
-        const NodeKind kind = graph_.node(node).kind;
-        const bool looks = kind == NodeKind::View || kind == NodeKind::Unpack ||
-                           graph_.targetText(node).starts_with("aten._unsafe_view");
-        if (!looks || graph_.inputs(node).empty() || node < region_.nodes.front())
+        if (!looksAt(graph_, node) || node < region_.nodes.front())
             return false;
         node = graph_.inputs(node).front();
     }
@@ -129,25 +138,57 @@ Result<PrimId> PlanBuilder::valueOf(NodeId node, size_t item) {
         return notSupported(graph_, node, "this result is not computed");
     if (!isInside(node))
         return addInput(node, item);
-    const NodeId source = graph_.inputs(node).front();
-    Result<PrimId> made = Error{};
-    if (graph_.node(node).kind == NodeKind::Unpack) {
-        const Arg* position = graph_.arg(node, 1);
-        if (!position || position->kind != Arg::Kind::Int || position->integer < 0)
-            return notSupported(graph_, node, "an unpack without a position");
-        made = selectedItem(node, source, static_cast<size_t>(position->integer));
-    } else {
-        const Result<PrimId> from = valueOf(source);
-        if (!from)
-            return from;
-        auto view = viewOf(node, from.value());
-        if (!view)
-            return notSupported(graph_, node, "a view that is not known here");
-        made = *view;
+    // Up to what is known, then down again: chains of views may be longer than a stack is deep.
+    std::vector<NodeId> views{node};
+    for (NodeId at = node; graph_.node(at).kind != NodeKind::Unpack;) {
+        at = graph_.inputs(at).front();
+        if (members_.contains(at) || results_.contains({at, 0}))
+            break;
+        views.push_back(at);
     }
-    if (made)
-        results_[{node, item}] = made.value();
+    Result<PrimId> made = Error{};
+    for (; !views.empty(); views.pop_back()) {
+        const NodeId at = views.back();
+        const NodeId source = graph_.inputs(at).front();
+        if (graph_.node(at).kind == NodeKind::Unpack) {
+            const Arg* position = graph_.arg(at, 1);
+            if (!position || position->kind != Arg::Kind::Int || position->integer < 0)
+                return notSupported(graph_, at, "an unpack without a position");
+            made = selectedItem(at, source, static_cast<size_t>(position->integer));
+        } else {
+            const Result<PrimId> from = valueOf(source);
+            if (!from)
+                return from;
+            auto view = viewOf(at, from.value());
+            if (!view)
+                return notSupported(graph_, at, "a view that is not known here");
+            made = *view;
+        }
+        if (!made)
+            return made;
+        results_[{at, at == node ? item : 0}] = made.value();
+    }
     return made;
+}
+
+/// True if someone outside reads `node`, itself or through views.
+bool PlanBuilder::isReadOutside(NodeId node) const {
+    std::vector<NodeId> open{node}; // a list, since chains of views may be longer than a stack is deep
+    std::set<NodeId> seen;
+    while (!open.empty()) {
+        const NodeId read = open.back();
+        open.pop_back();
+        for (const NodeId user : graph_.users(read)) {
+            if (members_.contains(user))
+                continue;
+            const bool looks = looksAt(graph_, user) && graph_.inputs(user).front() == read;
+            if (!looks && !isInside(user))
+                return true;
+            if (seen.insert(user).second)
+                open.push_back(user);
+        }
+    }
+    return false;
 }
 
 /// Every result that someone outside reads, through views of it or directly; what nobody reads is computed
@@ -158,19 +199,12 @@ void PlanBuilder::collectOutputs() {
         if (taken.insert(id).second)
             plan_.outputs.push_back({node, item, id});
     };
-    const auto readOutside = [&](const auto& self, NodeId node) -> bool {
-        return std::ranges::any_of(graph_.users(node), [&](NodeId user) {
-            if (members_.contains(user))
-                return false;
-            return !isInside(user) || self(self, user);
-        });
-    };
     std::set<PrimId> used;
     for (const Prim& item : plan_.prims)
         used.insert(item.args.begin(), item.args.end());
     for (const auto& [key, id] : results_) {
-        if (members_.contains(key.first) && (readOutside(readOutside, key.first) || !used.contains(id) ||
-                                             graph_.hasTrait(key.first, kTraitMutable)))
+        if (members_.contains(key.first) &&
+            (isReadOutside(key.first) || !used.contains(id) || graph_.hasTrait(key.first, kTraitMutable)))
             take(key.first, key.second, id);
     }
 }

@@ -86,6 +86,7 @@ public:
 
 private:
     bool isInside(NodeId node) const;
+    bool isReadOutside(NodeId node) const;
     Result<PrimId> addInput(NodeId node, size_t item);
     Result<PrimId> selectedItem(NodeId getitem, NodeId source, size_t item);
     void collectOutputs();
