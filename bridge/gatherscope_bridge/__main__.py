@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import runpy
 import sys
-from typing import Optional, Sequence
+from typing import Optional, Sequence, Union
 
 from . import graph_json
-from .apply import Schedule, ScheduleError, install
+from .apply import Bridge, Schedule, install
 from .capture import Recorder, trace_files
 from .structural_hash import structural_hash
 
@@ -45,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _script(path: str, arguments: Sequence[str]) -> None:
+    """Runs a script as `python SCRIPT` does: its arguments, and the modules beside it."""
     sys.argv = [path, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     runpy.run_path(path, run_name="__main__")
 
 
@@ -64,27 +67,38 @@ def _check(paths: Sequence[str], graph: Optional[str]) -> int:
     return 0 if wanted is None or fits else 1
 
 
+def _hooks(options: argparse.Namespace) -> Union[Recorder, Bridge]:
+    """What a script runs under; raises for all that can be wrong before the script begins."""
+    os.stat(options.script)
+    if options.command == "capture":
+        return Recorder(options.out, options.name, options.levels.split(","))
+    return install(options.schedules, options.timeout)
+
+
+def _look(options: argparse.Namespace) -> int:
+    if options.command == "check":
+        return _check(options.schedules, options.graph)
+    if options.command == "hash":
+        for path in options.graphs:
+            print(structural_hash(graph_json.read(path)), path)
+    else:
+        for rank, files in sorted(trace_files(options.folder).items()):
+            print(f"rank {rank}: {' '.join(files)}")
+    return 0
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     options = _parser().parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     try:
-        if options.command == "capture":
-            with Recorder(options.out, options.name, options.levels.split(",")):
-                _script(options.script, options.arguments)
-        elif options.command == "run":
-            with install(options.schedules, options.timeout):
-                _script(options.script, options.arguments)
-        elif options.command == "check":
-            return _check(options.schedules, options.graph)
-        elif options.command == "hash":
-            for path in options.graphs:
-                print(structural_hash(graph_json.read(path)), path)
-        else:
-            for rank, files in sorted(trace_files(options.folder).items()):
-                print(f"rank {rank}: {' '.join(files)}")
-    except (OSError, ScheduleError) as error:
+        if options.command not in ("capture", "run"):
+            return _look(options)
+        hooks = _hooks(options)
+    except (OSError, ValueError) as error:
         print(f"gatherscope_bridge: {error}", file=sys.stderr)
         return 2
+    with hooks:  # errors of the script are its own: they end it with their traceback
+        _script(options.script, options.arguments)
     return 0
 
 

@@ -20,17 +20,14 @@ import torch
 import torch.fx
 
 from . import units as unit_order
-from .graph_json import Json, graph_json
+from .files import Fields, ScheduleError, read_json
+from .graph_json import Json, graph_json, launches
 from .hooks import Hooks, log
 from .ranks import agree
 from .scheduler_json import is_launch, scheduler_json
 from .structural_hash import structural_hash
 
 _installs = itertools.count()
-
-
-class ScheduleError(ValueError):
-    """A schedule, or the state of torch, with which nothing can be applied."""
 
 
 @dataclass(frozen=True)
@@ -48,30 +45,35 @@ class Schedule:
 
     @staticmethod
     def read(path: str) -> "Schedule":
-        try:
-            with open(path, encoding="utf-8") as file:
-                data = json.load(file)
-        except (OSError, ValueError) as error:
-            raise ScheduleError(f"{path}: {error}") from error
-        if not isinstance(data, dict) or data.get("format") != "gatherscope.schedule" or data.get("version") != 1:
-            raise ScheduleError(f"{path}: not a gatherscope.schedule of version 1")
-        try:
-            schedule = Schedule(path, data["level"], data["structural_hash"]["source"], data["structural_hash"]["after"],
-                                data["order"], data["positions"], {call["name"]: call for call in data["rewritten"]},
-                                data["moves"])
-        except KeyError as missing:
-            raise ScheduleError(f"{path}: {missing} is missing; export the schedule with this version of Gatherscope") from None
+        data = Fields(path, read_json(path, "gatherscope.schedule"))
+        hashes = Fields(path, data.get("structural_hash", dict), "structural_hash")
+        calls, moves = data.objects("rewritten"), data.objects("moves")
+        for call in calls:
+            for key, kind in (("name", str), ("target", str), ("args", list), ("kwargs", dict)):
+                call.get(key, kind)
+        for move in moves:
+            for key, kind in (("launch", str), ("from", int), ("to", int), ("verdict", str)):
+                move.get(key, kind)
+        schedule = Schedule(path, data.get("level", str), hashes.get("source", str), hashes.get("after", str),
+                            data.items("order", str), data.items("positions", int),
+                            {call.item["name"]: call.item for call in calls}, [move.item for move in moves])
+        if len(schedule.rewritten) != len(calls):
+            raise ScheduleError(f"{path}: rewritten has two calls of the same name")
         schedule.check()
         return schedule
 
     def check(self) -> None:
         """Raises if the file contradicts itself."""
         kept = [p for p in self.positions if p >= 0]
+        if any(p < -1 for p in self.positions):
+            raise ScheduleError(f"{self.path}: positions has a number below -1")
         if len(self.positions) != len(self.order) or len(set(kept)) != len(kept) or len(set(self.order)) != len(self.order):
             raise ScheduleError(f"{self.path}: the order is not an order of distinct nodes")
         made = {name for name, p in zip(self.order, self.positions) if p < 0}
         if made - set(self.rewritten):
             raise ScheduleError(f"{self.path}: the call of {sorted(made - set(self.rewritten))[0]} is missing")
+        if strange := set(self.rewritten) - set(self.order):
+            raise ScheduleError(f"{self.path}: rewritten names {sorted(strange)[0]}, which is not in the order")
         if self.level not in ("fx", "scheduler"):
             raise ScheduleError(f"{self.path}: the level \"{self.level}\" is not known")
         if self.level == "scheduler" and self.rewritten:
@@ -243,7 +245,18 @@ class _FxPlan:
         return node
 
     def _check(self) -> None:
-        """Every node behind its arguments, and what goes away used by nothing that stays."""
+        """All that `commit` needs, so that it cannot fail when the other ranks have begun: a well-formed graph, every node
+        behind its arguments, what goes away used by nothing that stays, and the same inputs, output and writes."""
+        self.graph.lint()
+        staying = set(self.after)
+        if gone := next((n for n in self.before if n not in staying
+                         and getattr(getattr(n.target, "_schema", None), "is_mutable", False)), None):
+            raise ScheduleError(f"{gone.name} would be gone, which writes into an argument")
+        for op in ("placeholder", "output"):
+            if [n for n in self.before if n.op == op] != [n for n in self.after if n.op == op]:
+                raise ScheduleError(f"the {op}s would not be those of the graph")
+        if self.after[-1].op != "output":
+            raise ScheduleError("the output would not be the last node")
         seen: set[torch.fx.Node] = set()
         for node in self.after:
             inputs: list[torch.fx.Node] = []
@@ -275,8 +288,11 @@ class _FxPlan:
                 self.graph.erase_node(node)
         for position, node in enumerate(self.after):
             node.meta[unit_order.POSITION] = position
-        self.graph.lint()
         return sum(previous.get(b) is not a for a, b in zip(self.after, self.after[1:]))
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 class Bridge:
@@ -310,20 +326,24 @@ class Bridge:
             log.warning("%s graph %s: left as it is: %s", result.level, result.graph_hash, result.reason)
 
     def _fx(self, graph: torch.fx.Graph) -> None:
-        document = graph_json(graph)
-        if not any("collective" in node["tags"] for node in document["nodes"]):
+        if not launches(graph):
             return
-        found, schedule, refused, plan = structural_hash(document), None, "", None
+        # Nothing in front of the vote may raise, and nothing behind it: a rank that leaves between keeps the others waiting.
+        found, schedule, refused, plan = "?", None, "", None
+        skeleton: list[Any] = []
         try:
+            document = graph_json(graph)
+            skeleton = _skeleton(document["nodes"], document["groups"])
+            found = structural_hash(document)
             schedule = self._by_hash.get(("fx", found))
             if schedule is None:
                 refused = f"no schedule for the graph {found}"
             else:
                 plan = _FxPlan(schedule, graph, document)
         except Exception as error:
-            refused = f"{schedule.path if schedule else ''}: {error}"
-        agreed, reason = self._vote("fx", refused, schedule, _skeleton(document["nodes"], document["groups"]))
-        if schedule is None and any(level == "scheduler" for level, _ in self._by_hash):
+            refused = f"{schedule.path if schedule else 'the graph cannot be read'}: {_reason(error)}"
+        agreed, reason = self._vote("fx", refused, schedule, skeleton)
+        if schedule is None and found != "?" and any(level == "scheduler" for level, _ in self._by_hash):
             return  # a schedule of the units may follow; nothing to say yet
         if not agreed or plan is None or schedule is None:
             if plan is not None:
@@ -349,17 +369,22 @@ class Bridge:
         return self._units_of_schedule(units)
 
     def _reorder(self, units: list[Any], order: list[int]) -> list[Any]:
-        ordered = unit_order.reorder(units, order)
+        return self._commit(unit_order.tied(units, order))
+
+    def _commit(self, tied: list[tuple[Any, Any]]) -> list[Any]:
+        ordered = unit_order.commit(tied)
         self.collectives.append(unit_order.collectives(ordered))
         return ordered
 
     def _units_of_schedule(self, units: list[Any]) -> list[Any]:
         """Applies a schedule of level "scheduler", if there is one for these units."""
-        if not any(map(is_launch, units)):
-            return units
-        found, schedule, refused, order = "?", None, "", None
+        found, schedule, refused = "?", None, ""
         skeleton: list[Any] = []
+        order: list[int] = []
+        tied: Optional[list[tuple[Any, Any]]] = None
         try:
+            if not any(map(is_launch, units)):
+                return units
             document = scheduler_json(units)
             found, skeleton = structural_hash(document), _skeleton(document["nodes"], document["groups"])
             schedule = self._by_hash.get(("scheduler", found))
@@ -371,17 +396,18 @@ class Bridge:
                     raise ScheduleError(f"{schedule.path}: not an order of these units")
                 if broken := unit_order.broken_edge(units, order):
                     raise ScheduleError(f"{schedule.path}: {broken[1]} would run before {broken[0]}, which it needs")
+                tied = unit_order.tied(units, order)
         except Exception as error:
-            refused = str(error)
+            refused = _reason(error)
         agreed, reason = self._vote("scheduler", refused, schedule, skeleton)
         if not any(level == "scheduler" for level, _ in self._by_hash):
             return units
-        if not agreed or order is None or schedule is None:
+        if not agreed or tied is None or schedule is None:
             self._record(Applied("scheduler", found, False, reason or refused, schedule.path if schedule else ""))
             return units
         moved = sum(b != a + 1 for a, b in zip(order, order[1:]))
         self._record(Applied("scheduler", found, True, "", schedule.path, moved))
-        return self._reorder(units, order)
+        return self._commit(tied)
 
     def close(self) -> None:
         if self._hooks is not None:

@@ -15,6 +15,8 @@ from typing import Any, Iterable, Optional
 import torch
 import torch.fx
 
+from .files import Fields, read_json
+
 Json = dict[str, Any]
 
 _REDUCTIONS = frozenset((
@@ -128,6 +130,18 @@ def target_name(node: torch.fx.Node) -> str:
     return f"{ {'_operator': 'operator', 'builtins': 'torch'}.get(module, module)}.{name}"
 
 
+def launches(graph: torch.fx.Graph) -> bool:
+    """Whether it has a collective; asks nothing but the operators, so that no state of a graph can make it fail."""
+    return any(isinstance(node.target, torch._ops.OpOverload) and _collective(node.target) == "collective"
+               for node in graph.nodes)
+
+
+def _collective(target: torch._ops.OpOverload) -> Optional[str]:
+    if target.namespace not in ("_c10d_functional", "c10d_functional", "_c10d_functional_autograd"):
+        return None
+    return "wait" if target._schema.name.split("::")[1] == "wait_tensor" else "collective"
+
+
 def tags(node: torch.fx.Node) -> list[str]:
     """What torch itself knows of the operator (FORMAT.md, "tags")."""
     target = node.target
@@ -142,8 +156,8 @@ def tags(node: torch.fx.Node) -> list[str]:
         found.append("view")
     if target.overloadpacket in flop_registry:
         found.append("compute")
-    if namespace in ("_c10d_functional", "c10d_functional", "_c10d_functional_autograd"):
-        found.append("wait" if packet == "wait_tensor" else "collective")
+    if kind := _collective(target):
+        found.append(kind)
     if namespace == "aten" and packet in _REDUCTIONS:
         found.append("reduction")
     if target._schema.is_mutable:
@@ -167,7 +181,7 @@ def flops(node: torch.fx.Node) -> Optional[int]:
 
 def module_path(node: torch.fx.Node) -> Optional[str]:
     stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
-    if not stack:
+    if not stack or not isinstance(stack, dict):  # a pass of the user may leave anything
         return None
     last = list(stack.values())[-1]
     path = last[0] if isinstance(last, (tuple, list)) and last else last
@@ -320,5 +334,11 @@ def write(document: Json, path: str) -> str:
 
 
 def read(path: str) -> Json:
-    with (gzip.open(path) if path.endswith(".gz") else open(path, "rb")) as file:
-        return json.load(file)
+    """A graph file with all that its structural hash is made of. Raises ScheduleError."""
+    document = read_json(path, "gatherscope.graph")
+    for node in Fields(path, document).objects("nodes"):
+        for key, kind in (("name", str), ("op", str), ("target", str), ("args", list), ("kwargs", dict)):
+            node.get(key, kind)
+        if "inputs" in node.item:
+            node.items("inputs", str)
+    return document

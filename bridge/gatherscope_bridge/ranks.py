@@ -40,13 +40,13 @@ def agree(topic: str, vote: dict[str, Any], timeout_s: float, store: Optional[An
           rank: Optional[int] = None, world_size: Optional[int] = None) -> Decision:
     """Decides `topic` once for all ranks. `vote` holds plain values that must be equal everywhere; `refused` in it is a
     reason of this rank alone. Never blocks longer than about `timeout_s`; without a process group it is this rank alone."""
-    if store is None:
-        if not dist.is_available() or not dist.is_initialized():
-            return Decision(not vote.get("refused"), vote.get("refused") or "")
-        store, rank, world_size = dist.distributed_c10d._get_default_store(), dist.get_rank(), dist.get_world_size()
-    assert rank is not None and world_size is not None
-    votes = dist.PrefixStore(f"gatherscope/{topic}", store)
+    if store is None and not (dist.is_available() and dist.is_initialized()):
+        return Decision(not vote.get("refused"), vote.get("refused") or "")
     try:
+        if store is None:
+            store, rank, world_size = dist.distributed_c10d._get_default_store(), dist.get_rank(), dist.get_world_size()
+        assert rank is not None and world_size is not None
+        votes = dist.PrefixStore(f"gatherscope/{topic}", store)
         if votes.check(["decision"]):
             return _decision(votes.get("decision"))
         votes.set(str(rank), json.dumps(vote, sort_keys=True))

@@ -32,7 +32,7 @@ def hash_words(words: Iterator[int]) -> int:
     return state
 
 
-@lru_cache(maxsize=None)
+@lru_cache(maxsize=1 << 14)  # operators and dtypes recur; names come and go with their graphs
 def text_word(text: str) -> int:
     """FNV-1a-64 of the UTF-8 bytes."""
     return hash_words(iter(text.encode("utf-8", "surrogatepass")))

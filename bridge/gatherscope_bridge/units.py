@@ -83,30 +83,40 @@ def broken_edge(units: Sequence[Any], order: Sequence[int]) -> Optional[tuple[st
     return None
 
 
-def _without_advisory(unit: Any, owner_of: dict[str, Any], later: set[int]) -> None:
-    """Drops the advisory dependencies on units that now come later."""
+def _without_advisory(unit: Any, owner_of: dict[str, Any], later: set[int]) -> Any:
+    """Its reads and writes without the advisory dependencies on units that now come later."""
     reads = type(unit.read_writes.reads)(
         dep for dep in unit.read_writes.reads
         if not (is_advisory(dep, unit, owner_of.get(dep.name)) and id(owner_of[dep.name]) in later))
-    if len(reads) != len(unit.read_writes.reads):
-        unit.set_read_writes(dataclasses.replace(unit.read_writes, reads=reads))
+    same = len(reads) == len(unit.read_writes.reads)
+    return unit.read_writes if same else dataclasses.replace(unit.read_writes, reads=reads)
 
 
-def reorder(units: Sequence[Any], order: Sequence[int]) -> list[Any]:
-    """The units in the order, each tied to the one before it."""
+def tied(units: Sequence[Any], order: Sequence[int]) -> list[tuple[Any, Any]]:
+    """The units in the order, each with reads and writes that tie it to the one before it. Changes nothing yet."""
     from torch._inductor.dependencies import WeakDep
     owner_of = owners(units)
     ordered = [units[i] for i in order]
     later = {id(unit) for unit in ordered}
     last: Optional[str] = None
+    found = []
     for unit in ordered:
-        _without_advisory(unit, owner_of, later)
+        read_writes = _without_advisory(unit, owner_of, later)
         later.discard(id(unit))
         names = list(unit.get_buffer_names())
         if last is not None and names:
-            unit.set_read_writes(unit.read_writes.with_read(WeakDep(last, mutating_buf=names[0], is_fake=True)))
+            read_writes = read_writes.with_read(WeakDep(last, mutating_buf=names[0], is_fake=True))
         last = names[0] if names else last
-    return ordered
+        found.append((unit, read_writes))
+    return found
+
+
+def commit(ties: Sequence[tuple[Any, Any]]) -> list[Any]:
+    """Sets what `tied` found; gives the units in their order."""
+    for unit, read_writes in ties:
+        if read_writes is not unit.read_writes:
+            unit.set_read_writes(read_writes)
+    return [unit for unit, _ in ties]
 
 
 def displaced(units: Sequence[Any]) -> list[str]:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import sys
 import tempfile
 import unittest
 from typing import Any
@@ -17,6 +18,7 @@ from torch import nn
 import gatherscope_bridge
 from gatherscope_bridge import graph_json, structural_hash
 from gatherscope_bridge.__main__ import main
+from gatherscope_bridge.structural_hash import text_word
 
 from support import CLI, GRAPHS, export_schedule
 
@@ -126,6 +128,22 @@ class Compiled(unittest.TestCase):
                 torch.compile(lambda x: x.sin() + 1)(torch.randn(3))
             self.assertEqual((len(seen), len(recorder.files)), (1, 1))
 
+    def test_a_pass_of_the_user_that_leaves_strange_marks(self) -> None:
+        """Capture and schedules survive what another pass left, here a list where torch has a dict."""
+        from torch._inductor import config
+
+        def leave(graph: torch.fx.Graph) -> None:
+            for each in graph.nodes:
+                each.meta["nn_module_stack"] = ["blocks.0"]
+
+        schedule = gatherscope_bridge.Schedule("s.json", "fx", "0" * 16, "0" * 16, [], [], {})
+        with tempfile.TemporaryDirectory() as folder, config.patch(post_grad_custom_post_pass=leave):
+            for hooks in (gatherscope_bridge.Bridge([schedule]), gatherscope_bridge.Recorder(folder)):
+                torch._dynamo.reset()
+                with hooks:
+                    self.assertEqual(torch.compile(lambda x: x.cos() + 1)(torch.zeros(2)).tolist(), [2.0, 2.0])
+            self.assertEqual(len(hooks.files), 1)
+
     def test_backend(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             torch._dynamo.reset()
@@ -151,6 +169,9 @@ class Hashes(unittest.TestCase):
             for path in paths:
                 schedule = export_schedule(str(path), os.path.join(folder, "s.json"), "program-order")
                 self.assertEqual(structural_hash(graph_json.read(str(path))), schedule["structural_hash"]["source"], path.name)
+
+    def test_the_words_of_texts_are_not_kept_for_ever(self) -> None:
+        self.assertIsNotNone(text_word.cache_info().maxsize)
 
     def test_names_do_not_enter_and_arguments_do(self) -> None:
         def document(name: str, size: int) -> dict[str, Any]:
@@ -181,6 +202,51 @@ class CommandLine(unittest.TestCase):
             code, out = self.run_main("check", os.path.join(folder, "other.log"))
             self.assertEqual(code, 2)
             self.assertIn("other.log", out)
+
+    def test_graph_files_that_cannot_be_used(self) -> None:
+        node = {"name": "x", "op": "placeholder", "target": "x", "args": [], "kwargs": {}}
+        good = {"format": "gatherscope.graph", "version": 1, "nodes": [node]}
+        deep = json.loads("[" * 70 + "]" * 70)
+        packed = gzip.compress(json.dumps(good).encode() + b" " * 5000)
+        for name, data, reason in (
+                ("a.json", json.dumps({**good, "format": "gatherscope.schedule"}), "not a gatherscope.graph"),
+                ("b.json", json.dumps(good)[:-5], "line 1"), ("c.json", "[" * 100000, "nested"),
+                ("d.json", b"\xff\xfe", "utf-8"), ("e.json.gz", packed[:-12], "ended"), ("f.json.gz", b"text", "gzip"),
+                ("g.json.gz", packed[:12] + b"\xff" * 20 + packed[32:], ""),
+                ("h.json", json.dumps({**good, "nodes": 5}), "nodes is not a list"),
+                ("i.json", json.dumps({**good, "nodes": [node, 5]}), "nodes[1] is not an object"),
+                ("j.json", json.dumps({**good, "nodes": [{**node, "op": 5}]}), "nodes[0].op is not a text"),
+                ("k.json", json.dumps({**good, "nodes": [{**node, "kwargs": []}]}), "nodes[0].kwargs is not an object"),
+                ("l.json", json.dumps({**good, "nodes": [{**node, "inputs": [1]}]}), "nodes[0].inputs[0] is not a text"),
+                ("m.json", json.dumps({**good, "nodes": [{**node, "args": deep}]}), "nested"),
+                ("n.json", json.dumps({**good, "nodes": [{**node, "args": [10**400]}]}), "64 bits")):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, name)
+                path.write_bytes(data if isinstance(data, bytes) else data.encode())
+                code, out = self.run_main("hash", str(path))
+                self.assertEqual((code, out.count("\n")), (2, 1), out)
+                self.assertIn(f"{path}: ", out)
+                self.assertIn(reason, out)
+
+    def test_a_script_runs_as_python_runs_it(self) -> None:
+        """It finds the modules beside it, and its own errors are its own."""
+        self.addCleanup(setattr, sys, "path", list(sys.path))
+        self.addCleanup(setattr, sys, "argv", list(sys.argv))
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "gs_beside.py").write_text("value = 7\n")
+            script = pathlib.Path(folder, "script.py")
+            script.write_text("import sys, gs_beside\nassert gs_beside.value == 7 and sys.argv[1:] == ['go', '--fast']\n")
+            self.assertEqual(self.run_main("capture", "--out", folder, str(script), "go", "--fast")[0], 0)
+            self.assertEqual(sys.argv[0], str(script))
+            script.write_text("open('/nonexistent/data.bin')\n")
+            with self.assertRaisesRegex(FileNotFoundError, "data.bin"):
+                self.run_main("capture", "--out", folder, str(script))
+            from torch._inductor import config
+            self.assertIsNone(config.post_grad_custom_post_pass)
+            code, out = self.run_main("capture", "--out", folder, "--levels", "zzz", str(script))
+            self.assertEqual((code, out), (2, "gatherscope_bridge: levels are fx and scheduler, not zzz\n"))
+            self.assertEqual(self.run_main("capture", "--out", folder, os.path.join(folder, "none.py"))[0], 2)
+            self.assertEqual(self.run_main("run", "--schedules", folder, str(script))[0], 2)
 
     @unittest.skipUnless(CLI, "GATHERSCOPE_CLI is not set")
     def test_capture_of_a_script_and_check(self) -> None:

@@ -7,13 +7,15 @@ import pathlib
 import tempfile
 import unittest
 from typing import Any
+from unittest import mock
 
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import gatherscope_bridge
-from gatherscope_bridge import Schedule, ScheduleError, graph_json, structural_hash
+from gatherscope_bridge import Schedule, ScheduleError, apply, graph_json, structural_hash
 from gatherscope_bridge.apply import _FxPlan
+from gatherscope_bridge.ranks import agree
 
 from support import CLI, export_schedule
 
@@ -64,7 +66,41 @@ class Files(unittest.TestCase):
         self.refused({**self.good, "positions": [0, 1, 2, 3, 4, 5]}, "distinct")
         self.refused({**self.good, "positions": [0, 1, -1, 3, 4, 5, 6]}, "call of .* is missing")
         self.refused({**self.good, "level": "llvm"}, "level")
-        self.refused({**self.good, "level": "scheduler", "rewritten": [{"name": "sin"}]}, "kernels cannot be made")
+        self.refused({**self.good, "level": "scheduler", "rewritten": [
+            {"name": "sin", "target": "aten.sin.default", "args": [], "kwargs": {}}]}, "kernels cannot be made")
+
+    def test_types(self) -> None:
+        """Every field is named that has another type than it should; True and 1.5 are no positions."""
+        good, call, move = self.good, {"name": "sin", "target": "aten.sin.default", "args": [], "kwargs": {}}, {
+            "launch": "sin", "from": 2, "to": 3, "verdict": "HIDDEN"}
+        Schedule.read(self.write({**good, "moves": [move]}))
+        for field, value, name in (
+                ("structural_hash", "abc", "structural_hash is not an object"),
+                ("structural_hash", {"source": 5, "after": ""}, r"structural_hash\.source is not a text"),
+                ("positions", ["a"] * 7, r"positions\[0\] is not a whole number"),
+                ("positions", None, "positions is not a list"),
+                ("positions", [0, True, 2, 3, 4, 5, 6], r"positions\[1\] is not"),
+                ("positions", [0, 1.5, 2, 3, 4, 5, 6], r"positions\[1\] is not"),
+                ("positions", [0, -2, 2, 3, 4, 5, 6], "below -1"),
+                ("order", 5, "order is not a list"), ("level", [], "level is not a text"), ("version", True, "version 1"),
+                ("moves", [{"x": 1}], r"moves\[0\]\.launch is missing"), ("moves", {}, "moves is not a list"),
+                ("moves", [{**move, "from": "2"}], r"moves\[0\]\.from is not a whole number"),
+                ("rewritten", [1], r"rewritten\[0\] is not an object"),
+                ("rewritten", [{**call, "target": 5}], r"rewritten\[0\]\.target is not a text"),
+                ("rewritten", [{**call, "kwargs": []}], r"rewritten\[0\]\.kwargs is not an object"),
+                ("rewritten", [{**call, "args": [2**70]}], "64 bits"),
+                ("rewritten", [call, call], "same name"), ("rewritten", [{**call, "name": "none"}], "not in the order")):
+            with self.subTest(field=field, value=value):
+                self.refused({**good, field: value}, f"s.json: .*{name}")
+
+    def test_files_that_are_no_json(self) -> None:
+        self.refused([1, 2], "s.json: not a gatherscope.schedule")
+        self.refused("[" * 100000, "s.json: nested too deeply")
+        self.refused({**self.good, "settings": json.loads("[" * 70 + "]" * 70)}, "s.json: nested too deeply")
+        path = pathlib.Path(self.folder.name, "b.json")
+        path.write_bytes(b"\xff\xfe\x00")
+        with self.assertRaisesRegex(ScheduleError, "b.json: .*utf-8"):
+            Schedule.read(str(path))
 
     def test_digest(self) -> None:
         """Ranks of HSDP name their groups differently; sizes, operators and order must be the same."""
@@ -178,6 +214,14 @@ class Plans(unittest.TestCase):
             self.plan(self.rewritten({"target": "aten.tan.default", "args": [{"n": first}, 1, 2, 3]}))
         self.assertEqual(str(self.graph), self.before)
 
+    def test_inputs_stay(self) -> None:
+        """A graph is called with its inputs by place."""
+        self.refused(schedule_of(self.graph, [1, 0, 2, 3, 4, 5, 6]), "placeholders would not be")
+        data = schedule_of(self.graph, [0, 2, 4, 5, 6])
+        sine = {"n": data["order"][1]}
+        data["rewritten"] = [{"name": "add", "target": "aten.add.Tensor", "args": [sine, sine], "kwargs": {}}]
+        self.refused(data, "placeholders would not be")
+
     @unittest.skipUnless(CLI, "GATHERSCOPE_CLI is not set")
     def test_round_trip(self) -> None:
         """A schedule read back gives the order that was exported."""
@@ -189,6 +233,85 @@ class Plans(unittest.TestCase):
         _FxPlan(Schedule.read(os.path.join(self.folder.name, "e.json")), self.graph, graph_json.graph_json(self.graph)).commit()
         self.assertEqual([node.name for node in self.graph.nodes], data["order"])
         self.assertEqual(structural_hash(graph_json.graph_json(self.graph)), data["structural_hash"]["after"])
+
+
+def gather(x: torch.Tensor) -> torch.Tensor:
+    ops = torch.ops._c10d_functional
+    return ops.wait_tensor.default(ops.all_gather_into_tensor.default(x.sin(), 2, "0")) + 1
+
+
+class Failures(unittest.TestCase):
+    """Whatever fails on a rank, it votes, says why, and leaves the graph: the others would wait for it."""
+
+    def setUp(self) -> None:
+        self.graph = make_fx(gather, tracing_mode="fake")(torch.ones(4)).graph
+        self.before = str(self.graph)
+        self.votes: list[dict[str, Any]] = []
+        self.patch("agree", lambda topic, vote, timeout_s: self.votes.append(vote) or agree(topic, vote, timeout_s))
+
+    def patch(self, name: str, value: Any, module: Any = apply) -> None:
+        patch = mock.patch.object(module, name, value)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def schedule(self, level: str, document: dict[str, Any]) -> Schedule:
+        names = [node["name"] for node in document["nodes"]]
+        found = structural_hash(document)
+        return Schedule("s.json", level, found, found, names, list(range(len(names))), {})
+
+    def left(self, bridge: apply.Bridge, reason: str) -> None:
+        self.assertEqual([result.applied for result in bridge.results], [False])
+        self.assertIn(reason, bridge.results[0].reason)
+        self.assertEqual([reason in vote["refused"] for vote in self.votes], [True])
+
+    def test_fx(self) -> None:
+        schedule = self.schedule("fx", graph_json.graph_json(self.graph))
+        for name in ("graph_json", "_skeleton", "structural_hash", "_FxPlan"):
+            with self.subTest(name), apply.Bridge([schedule]) as bridge:
+                self.votes.clear()
+                with mock.patch.object(apply, name, side_effect=RecursionError("broken")):
+                    bridge._fx(self.graph)
+                self.left(bridge, "broken")
+                self.assertEqual(str(self.graph), self.before)
+        with apply.Bridge([schedule]) as bridge:
+            bridge._fx(self.graph)
+        self.assertTrue(bridge.results[0].applied)
+
+    def test_a_graph_without_collectives_is_not_even_read(self) -> None:
+        with apply.Bridge([self.schedule("fx", graph_json.graph_json(self.graph))]) as bridge, mock.patch.object(
+                apply, "graph_json", side_effect=RuntimeError("broken")):
+            bridge._fx(traced().graph)
+        self.assertEqual((bridge.results, self.votes), ([], []))
+
+    def test_a_graph_that_is_not_well_formed(self) -> None:
+        """What `commit` would stumble over is found before the vote."""
+        schedule = self.schedule("fx", graph_json.graph_json(self.graph))
+        with apply.Bridge([schedule]) as bridge, mock.patch.object(self.graph, "lint", side_effect=RuntimeError("not well")):
+            bridge._fx(self.graph)
+        self.left(bridge, "not well")
+
+    def test_scheduler(self) -> None:
+        node = {"args": [], "kwargs": {}, "val": None, "target": "x", "tags": []}
+        document = {"level": "scheduler", "groups": {}, "nodes": [
+            {**node, "name": "x", "op": "placeholder"}, {**node, "name": "u", "op": "call_function"},
+            {**node, "name": "output", "op": "output"}]}
+        self.patch("is_launch", lambda unit: True)
+        self.patch("scheduler_json", lambda units: document)
+        self.patch("broken_edge", lambda units, order: None, apply.unit_order)
+        self.patch("order_by_origins", lambda units: None, apply.unit_order)
+        for module, name in ((apply, "is_launch"), (apply, "scheduler_json"), (apply.unit_order, "broken_edge"),
+                             (apply.unit_order, "tied")):
+            with self.subTest(name), apply.Bridge([self.schedule("scheduler", document)]) as bridge:
+                self.votes.clear()
+                with mock.patch.object(module, name, side_effect=RuntimeError("broken")):
+                    self.assertEqual(bridge._units(["u"]), ["u"])
+                self.left(bridge, "broken")
+
+    def test_what_an_earlier_pass_leaves(self) -> None:
+        """A list where torch has a dict: modules are unknown, nothing more."""
+        for node in self.graph.nodes:
+            node.meta["nn_module_stack"] = ["blocks.0"]
+        self.assertEqual({node["module"] for node in graph_json.graph_json(self.graph)["nodes"]}, {None})
 
 
 if __name__ == "__main__":

@@ -83,6 +83,24 @@ class Orders(unittest.TestCase):
         units = [Unit("a", [0]), Unit("b", [1], ("a",))]
         self.assertEqual(unit_order.broken_edge(units, [1, 0]), ("a", "b"))
 
+    def test_ties_change_nothing_before_they_are_set(self) -> None:
+        """They are made before the ranks vote, so that nothing fails behind the vote."""
+        class ReadWrites:
+            def __init__(self, reads: list[Any]) -> None:
+                self.reads = reads
+
+            def with_read(self, dep: Any) -> "ReadWrites":
+                return ReadWrites([*self.reads, dep])
+
+        units = [Unit("a", [1]), Unit("b", [0])]
+        for unit in units:
+            unit.read_writes = ReadWrites([])
+            unit.set_read_writes = lambda value, unit=unit: setattr(unit, "read_writes", value)
+        ties = unit_order.tied(units, [1, 0])
+        self.assertEqual([unit.read_writes.reads for unit in units], [[], []])
+        self.assertEqual([unit.name for unit in unit_order.commit(ties)], ["b", "a"])
+        self.assertEqual([[dep.name for dep in unit.read_writes.reads] for unit in units], [["b"], []])
+
 
 if __name__ == "__main__":
     unittest.main()
