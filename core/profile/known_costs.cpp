@@ -1,5 +1,7 @@
 #include "profile/known_costs.h"
 
+#include "cost/readers/collective_names.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
