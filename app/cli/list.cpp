@@ -72,11 +72,11 @@ void listExports() {
 }
 
 /// Asks gatherscope-rank, which alone has device code.
-void listBackends() {
+int listBackends() {
     const auto backends = probeBackends();
     if (!backends) {
         printError(backends.error());
-        return;
+        return kExitPartMissing;
     }
     for (const ProbedBackend& backend : backends.value()) {
         fmt::print("{:8} {}\n", backend.name, backend.meaning);
@@ -86,6 +86,7 @@ void listBackends() {
             fmt::print("{:8} {}{}\n", "", facts.name,
                        facts.memory_bytes > 0 ? fmt::format(", {}", formatBytes(facts.memory_bytes)) : "");
     }
+    return kExitDone;
 }
 
 std::string orDash(const std::string& text) {
@@ -132,7 +133,7 @@ struct Topic {
 constexpr Topic kTopics[] = {
     {"schedulers", listSchedulers}, {"settings", listSettings}, {"cost-sources", listCostSources},
     {"devices", listDevices},       {"readers", listReaders},   {"exports", listExports},
-    {"checks", listChecks},         {"backends", listBackends}};
+    {"checks", listChecks}};
 
 } // namespace
 
@@ -148,6 +149,8 @@ int runList(const QStringList& arguments) {
     const QString what = parser.positionalArguments().first();
     if (what == "profiles")
         return listProfiles(parser.value("store"));
+    if (what == "backends")
+        return listBackends();
     for (const Topic& topic : kTopics) {
         if (what == topic.name) {
             topic.print();

@@ -6,10 +6,8 @@
 #include "app/cli/profile_run.h"
 #include "base/units.h"
 #include "cost/profile_compare.h"
-#include "cost/profile_store.h"
 #include "profile/profile_text.h"
 
-#include <QTemporaryDir>
 #include <fmt/format.h>
 
 namespace gs {
@@ -29,17 +27,22 @@ void addProfileOptions(QCommandLineParser& parser) {
         {"again", "Measure what the store knows already, too."},
         {"hostfile", "Machines for mpirun.", "FILE"},
         {"srun", "Start the ranks with Slurm's srun."},
+        {"time-limit", "Longest time of one operator or collective, in seconds.", "S", "600"},
         {"watchdog", "Seconds without a sign of life after which a rank counts as dead.", "S", "30"},
     });
     parser.addPositionalArgument("FILE", "A graph for all ranks, or one for each rank.", "FILE…");
 }
 
-Result<int> positive(const QCommandLineParser& parser, const char* name, int least) {
+/// More ranks are a slip: mpirun starts a process for each.
+constexpr int kMostRanks = 1024;
+constexpr int kMostOther = 1'000'000;
+
+Result<int> positive(const QCommandLineParser& parser, const char* name, int least, int most) {
     bool ok = false;
     const int value = parser.value(name).toInt(&ok);
-    if (!ok || value < least || value > 1'000'000)
+    if (!ok || value < least || value > most)
         return Error{"usage",
-                     fmt::format("--{} takes a whole number from {}, not \"{}\"", name, least,
+                     fmt::format("--{} takes a whole number from {} to {}, not \"{}\"", name, least, most,
                                  parser.value(name).toStdString()),
                      {},
                      ""};
@@ -68,10 +71,13 @@ Result<ProfileRequest> readRequest(const QCommandLineParser& parser, const Commo
     for (const QString& file : parser.positionalArguments())
         worker.files.push_back(file.toStdString());
     worker.backend = parser.value("backend").toStdString();
-    for (const auto& [name, least, slot] :
-         {std::tuple("ranks", 1, &worker.ranks), std::tuple("iterations", 1, &worker.plan.iterations),
-          std::tuple("warmups", 0, &worker.plan.warmups), std::tuple("watchdog", 1, &worker.watchdog_ms)}) {
-        const Result<int> value = positive(parser, name, least);
+    for (const auto& [name, least, most, slot] :
+         {std::tuple("ranks", 1, kMostRanks, &worker.ranks),
+          std::tuple("iterations", 1, kMostOther, &worker.plan.iterations),
+          std::tuple("warmups", 0, kMostOther, &worker.plan.warmups),
+          std::tuple("time-limit", 1, kMostOther, &worker.time_limit_s),
+          std::tuple("watchdog", 1, kMostOther, &worker.watchdog_ms)}) {
+        const Result<int> value = positive(parser, name, least, most);
         if (!value)
             return value.error();
         *slot = value.value();
@@ -99,7 +105,8 @@ int profilingExitCode(const Error& error) {
         if (error.code == code)
             return kExitPartMissing;
     }
-    for (const char* code : {"no-such-file", "not-a-graph", "not-a-profile-store", "newer-profile-store"}) {
+    for (const char* code :
+         {"no-such-file", "not-a-graph", "not-a-profile-store", "newer-profile-store", "store-read-only"}) {
         if (error.code == code)
             return kExitUnreadable;
     }
@@ -147,19 +154,26 @@ void printRanks(const Analysis& after) {
     }
 }
 
-int report(const ProfileOutcome& outcome, const CommonOptions& options) {
+/// What was measured is not lost with the store.
+int report(const Analysis& before, const ProfileOutcome& outcome, const CommonOptions& options) {
     if (!options.quiet && options.json != "-") {
         fmt::print("{}", profileLog(outcome.profile));
-        printDiff(*outcome.before, *outcome.after, outcome.profile);
-        printRanks(*outcome.after);
+        if (outcome.after) {
+            printDiff(before, *outcome.after, outcome.profile);
+            printRanks(*outcome.after);
+        }
     }
-    if (options.json.isEmpty())
+    if (!options.json.isEmpty()) {
+        const Status status = writeOutput(options.json, profileJson(outcome.profile));
+        if (!status) {
+            printError(status.error());
+            return kExitUnreadable;
+        }
+    }
+    if (!outcome.not_stored)
         return kExitDone;
-    if (const Status status = writeOutput(options.json, profileJson(outcome.profile)); !status) {
-        printError(status.error());
-        return kExitUnreadable;
-    }
-    return kExitDone;
+    printError(*outcome.not_stored);
+    return kExitProfilingAborted;
 }
 
 } // namespace
@@ -177,22 +191,23 @@ int runProfile(const QStringList& arguments) {
         printError(options.error());
         return exitCodeFor(options.error());
     }
-    Result<ProfileRequest> request = readRequest(parser, options.value());
+    const Result<ProfileRequest> request = readRequest(parser, options.value());
     if (!request) {
         printError(request.error());
         return kExitUsage;
     }
-    const QTemporaryDir scratch; // of a store that nobody asked for
-    if (request->store.empty()) {
-        request->store = scratch.filePath("profiles.db").toStdString();
-        request->keep = false;
+    Analyser analyser;
+    const Result<AnalysisPtr> before = analyseToProfile(analyser, request.value());
+    if (!before) { // nothing was measured yet: as with any other command
+        printError(before.error());
+        return exitCodeFor(before.error());
     }
-    const Result<ProfileOutcome> outcome = profileGraph(request.value());
+    const Result<ProfileOutcome> outcome = profileGraph(analyser, request.value(), before.value());
     if (!outcome) {
         printError(outcome.error());
         return profilingExitCode(outcome.error());
     }
-    return report(outcome.value(), options.value());
+    return report(*before.value(), outcome.value(), options.value());
 }
 
 } // namespace gs

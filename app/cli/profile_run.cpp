@@ -3,8 +3,11 @@
 #include "app/cli/options.h"
 #include "app/worker/measure_plan.h"
 #include "base/units.h"
+#include "cost/profile_store.h"
 
 #include <QEventLoop>
+#include <QFileInfo>
+#include <QTemporaryDir>
 #include <fmt/format.h>
 
 namespace gs {
@@ -87,7 +90,7 @@ Result<Profile> measure(const ProfileRequest& request) {
     return result;
 }
 
-/// Measures what is not known and stores the whole; nothing is stored if all is in one profile already.
+/// Measures what is not known; the whole has an id if all of it is in one profile already.
 Result<Profile> makeProfile(ProfileRequest request, const Analysis& analysis) {
     Result<MeasurePlan> plan = MeasurePlan::make(analysis, {request.worker, request.store, request.again});
     if (!plan)
@@ -102,16 +105,26 @@ Result<Profile> makeProfile(ProfileRequest request, const Analysis& analysis) {
     Result<Profile> measured = measure(request);
     if (!measured)
         return measured;
-    Result<Profile> whole = plan->whole(std::move(measured).value());
-    if (!whole || whole->id > 0)
-        return whole;
-    const Result<int64_t> id = storeProfile(request.store, whole.value());
-    if (!id)
-        return id.error();
-    whole->id = id.value();
-    if (request.keep && !request.quiet)
-        fmt::print(stderr, "stored as profile {} in {}\n", whole->id, request.store);
-    return whole;
+    return plan->whole(std::move(measured).value());
+}
+
+/// Better now than after an hour. A store that is not there is not made yet.
+Status checkStore(const std::string& path) {
+    const QFileInfo file(QString::fromStdString(path));
+    if (path.empty())
+        return Unit{};
+    if (file.exists()) {
+        const auto store = ProfileStore::open(path);
+        return store ? Status(Unit{}) : Status(store.error());
+    }
+    const QFileInfo folder(file.absolutePath());
+    if (folder.isDir() && folder.isWritable())
+        return Unit{};
+    return Error{"store-read-only",
+                 fmt::format("the profile store {} cannot be made: its folder {}", path,
+                             folder.isDir() ? "cannot be written" : "is not there"),
+                 {},
+                 ""};
 }
 
 /// Ranks with other numbers of gathers have no schedule: there is nothing to measure for.
@@ -132,29 +145,53 @@ Status checkMode(const Analysis& analysis) {
 
 } // namespace
 
-Result<ProfileOutcome> profileGraph(const ProfileRequest& asked) {
-    ProfileOutcome outcome;
-    Analyser analyser;
-    ProfileRequest request = asked;
+namespace {
+
+AnalysisRequest fullRequest(const ProfileRequest& request) {
     AnalysisRequest analysis = request.worker.analysis;
     analysis.graph_file = request.worker.files.front();
     analysis.rank_files.insert(analysis.rank_files.end(), request.worker.files.begin() + 1,
                                request.worker.files.end());
-    Result<AnalysisPtr> before = analyser.analyse(analysis, {});
-    if (!before)
-        return before.error();
-    outcome.before = before.value();
-    if (const Status fits = checkMode(*outcome.before); !fits)
+    return analysis;
+}
+
+} // namespace
+
+Result<AnalysisPtr> analyseToProfile(Analyser& analyser, const ProfileRequest& request) {
+    return analyser.analyse(fullRequest(request), {});
+}
+
+Result<ProfileOutcome> profileGraph(Analyser& analyser, const ProfileRequest& asked,
+                                    const AnalysisPtr& before) {
+    ProfileOutcome outcome;
+    ProfileRequest request = asked;
+    if (const Status fits = checkMode(*before); !fits)
         return fits.error();
     // What the ranks rule out (buckets) is not measured either.
     static_cast<void>(request.worker.analysis.settings.set(
-        Setting::BucketMode, outcome.before->request.settings.text(Setting::BucketMode)));
+        Setting::BucketMode, before->request.settings.text(Setting::BucketMode)));
     if (const Status usable = checkBackend(request.worker); !usable)
         return usable.error();
-    Result<Profile> profile = makeProfile(request, *outcome.before);
+    if (const Status writable = checkStore(request.store); !writable)
+        return writable.error();
+    Result<Profile> profile = makeProfile(request, *before);
     if (!profile)
         return profile.error();
     outcome.profile = std::move(profile).value();
+    std::optional<QTemporaryDir> scratch; // the analysis reads a store, also where nobody asked for one
+    if (request.store.empty())
+        request.store = scratch.emplace().filePath("profiles.db").toStdString();
+    if (outcome.profile.id == 0) {
+        const Result<int64_t> id = storeProfile(request.store, outcome.profile);
+        if (!id) {
+            outcome.not_stored = id.error();
+            return outcome;
+        }
+        outcome.profile.id = id.value();
+        if (!scratch && !request.quiet)
+            fmt::print(stderr, "stored as profile {} in {}\n", id.value(), request.store);
+    }
+    AnalysisRequest analysis = fullRequest(asked);
     Settings& settings = analysis.settings;
     for (const auto& [name, value] : {std::pair(Setting::ProfileStore, request.store),
                                       std::pair(Setting::ProfileChoice, std::to_string(outcome.profile.id)),

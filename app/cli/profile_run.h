@@ -7,22 +7,26 @@ namespace gs {
 
 struct ProfileRequest {
     WorkerRequest worker;
-    std::string store;  ///< file; made if it is not there
-    bool keep = true;   ///< the store is the user's
+    std::string store;  ///< file; made if it is not there. Empty: nothing is kept
     bool again = false; ///< measure what the store knows, too
     bool show_progress = false;
     bool quiet = false;
 };
 
 struct ProfileOutcome {
-    Profile profile;    ///< whole: measured and reused
-    AnalysisPtr before; ///< with the costs of the request
-    AnalysisPtr after;  ///< with the measured ones
+    Profile profile;   ///< whole: measured and reused
+    AnalysisPtr after; ///< with the measured costs; null if they could not be stored
+    std::optional<Error> not_stored;
 };
 
-/// Says on stderr what is reused and how far it is. The store is changed by one transaction at the end, or
-/// not at all. With a graph for each rank, both analyses are made to fit the other ranks. Errors: those of
-/// the analysis, of the store, of WorkerClient, "no-backend", "rank-abort".
-Result<ProfileOutcome> profileGraph(const ProfileRequest& request);
+/// The graph as it is before, with the costs of the request. With a graph for each rank it is made to fit the
+/// other ranks. Errors: those of the analysis.
+Result<AnalysisPtr> analyseToProfile(Analyser& analyser, const ProfileRequest& request);
+
+/// Measures for `before`. Says on stderr what is reused and how far it is. The store is changed by one
+/// transaction at the end, or not at all; that it can be written is found out first. Errors: those of the
+/// store, of WorkerClient, "no-backend", "rank-abort".
+Result<ProfileOutcome> profileGraph(Analyser& analyser, const ProfileRequest& request,
+                                    const AnalysisPtr& before);
 
 } // namespace gs

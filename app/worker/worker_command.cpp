@@ -119,7 +119,8 @@ Result<WorkerCommand> workerCommand(const WorkerRequest& request) {
     command->arguments << program << "--launched"
                        << "--backend" << QString::fromStdString(request.backend) << "--iterations"
                        << QString::number(request.plan.iterations) << "--warmups"
-                       << QString::number(request.plan.warmups) << "--what" << what.join(',');
+                       << QString::number(request.plan.warmups) << "--time-limit"
+                       << QString::number(request.time_limit_s) << "--what" << what.join(',');
     if (request.plan.cache_cold)
         command->arguments << "--cache-cold";
     command->arguments << analysisArguments(request.analysis);

@@ -26,6 +26,7 @@ struct WorkerRequest {
     bool slurm = false;       ///< srun instead of mpirun
     QString hostfile;         ///< of mpirun, for several machines; empty = this one
     QString program;          ///< gatherscope-rank; empty = findRankProgram()
+    int time_limit_s = 600;   ///< of one operator or collective on a rank
     int watchdog_ms = 30'000; ///< a rank that is not heard for so long is taken for dead
 };
 

@@ -1,5 +1,7 @@
 #include "profile/known_costs.h"
 
+#include "cost/readers/collective_names.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
@@ -43,6 +45,33 @@ void takeEntries(const Profile& profile, const KnownQuery& query,
     }
 }
 
+bool isCold(const Profile& profile) {
+    const auto found = profile.versions.find(kCachesKey);
+    return found != profile.versions.end() && found->second == kCachesCold;
+}
+
+/// Contention is measured among what a run times: forgets what that takes.
+void forgetForContention(const std::vector<WorkItem>& work, KnownCosts& known) {
+    const ProfileEntry* compute = nullptr;
+    bool gathers = false;
+    for (const WorkItem& item : work) {
+        const auto found = known.entries.find(item.key);
+        if (item.work == WorkKind::Collective) {
+            const bool gather = plainKind(item.spec.kind) == CollectiveKind::AllGather &&
+                                item.spec.ranks.size() > 1 && item.cannot.empty() && !item.latency_probe;
+            gathers = gathers || gather;
+            if (gather && found != known.entries.end())
+                known.entries.erase(found);
+        } else if (found != known.entries.end()) {
+            const ProfileEntry& entry = found->second;
+            if (!compute || entry.ns * entry.calls > compute->ns * compute->calls)
+                compute = &entry;
+        }
+    }
+    if (gathers && compute)
+        known.entries.erase(std::string(compute->key));
+}
+
 } // namespace
 
 Result<KnownCosts> findKnownCosts(const ProfileStore& store, const KnownQuery& query,
@@ -62,10 +91,14 @@ Result<KnownCosts> findKnownCosts(const ProfileStore& store, const KnownQuery& q
         const auto profile = store.read(summary.id);
         if (!profile)
             return profile.error();
+        if (isCold(profile.value()) != query.cache_cold)
+            continue;
         const size_t before = known.entries.size();
         takeEntries(profile.value(), query, asked, known);
         one = one && (before == 0 || known.entries.size() == before);
     }
+    if (query.contention && known.contention.empty())
+        forgetForContention(work, known);
     known.one_profile = one && !known.entries.empty();
     return known;
 }

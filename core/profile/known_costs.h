@@ -10,6 +10,10 @@
 
 namespace gs {
 
+/// In Profile::versions of what was measured with TimingPlan::cache_cold; absent otherwise.
+inline constexpr const char* kCachesKey = "caches";
+inline constexpr const char* kCachesCold = "flushed before each run";
+
 struct KnownCosts {
     std::map<std::string, ProfileEntry> entries; ///< by key, only keys of the work list
     std::vector<ContentionPoint> contention;     ///< of the newest profile that has any for these keys
@@ -21,11 +25,15 @@ struct KnownQuery {
     std::string device;
     std::string backend;
     int32_t ranks = 1;
-    int64_t samples = 1; ///< entries with fewer are not good enough
+    int64_t samples = 1;     ///< entries with fewer are not good enough
+    bool cache_cold = false; ///< only what was measured alike counts
+    bool contention = false; ///< it is asked for, too
 };
 
 /// Newest first, the first answer for a key counts. What could not be measured is tried again, and what was
-/// scaled up from another number of ranks is measured again. Errors: the store's.
+/// scaled up from another number of ranks is measured again. So are gathers, and the compute that takes longest,
+/// if contention is asked for and not known: only what is timed in a run can run beside each other in it.
+/// Errors: the store's.
 Result<KnownCosts> findKnownCosts(const ProfileStore& store, const KnownQuery& query,
                                   const std::vector<WorkItem>& work);
 

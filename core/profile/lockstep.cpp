@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cost/readers/collective_names.h"
 #include "profile/exchange.h"
+#include "profile/known_costs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -67,6 +68,8 @@ private:
         profile.device = facts.name;
         profile.driver = facts.driver;
         profile.versions = facts.versions;
+        if (job_.plan.cache_cold)
+            profile.versions[kCachesKey] = kCachesCold;
         profile.clocks = facts.clocks;
         profile.backend = backend_.name();
         profile.ranks = plane_.size();

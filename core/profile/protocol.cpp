@@ -13,8 +13,12 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// No '<' is left, which only texts can have: none looks like the marks that mpirun puts between.
 std::string toLine(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+    for (size_t at = line.find('<'); at != std::string::npos; at = line.find('<', at))
+        line.replace(at, 1, "\\u003c");
+    return line;
 }
 
 /// Fields of one line; the first that is missing or of another type is remembered.

@@ -81,7 +81,8 @@ struct RankMessage {
     MessageBody body;
 };
 
-/// One line with its newline. Bytes that are no UTF-8 are replaced.
+/// One line with its newline. Bytes that are no UTF-8 are replaced, '<' is written \u003c: launchers put
+/// marks with it between the pieces of a line.
 std::string encodeMessage(const RankMessage& message);
 /// Errors: "not-json", "other-version" (names both), "bad-message" (names the type and the field).
 Result<RankMessage> decodeMessage(std::string_view line);

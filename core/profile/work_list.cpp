@@ -46,18 +46,23 @@ std::vector<int64_t> memberBytes(const Graph& graph, NodeId launch) {
     return bytes;
 }
 
+/// Ranks from 0 to world − 1, each once. Graphs state what they like; a launcher would hang on others.
+bool areRanksOf(const std::vector<int32_t>& sorted, int32_t world) {
+    return !sorted.empty() && sorted.front() >= 0 && sorted.back() < world &&
+           std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
+
 /// The ranks of the world that stand for the graph's group, and how they differ from it.
 std::vector<int32_t> timedRanks(const Graph& graph, const Collective& item, int32_t world,
                                 std::string& placement) {
     const std::vector<int32_t>& own = graph.groups()[item.group].ranks;
     const int32_t count = std::min(world, item.group_size);
     const bool stated = int32_t(own.size()) == item.group_size;
-    if (count == item.group_size && stated && *std::max_element(own.begin(), own.end()) < world) {
-        std::vector<int32_t> ranks = own;
-        std::sort(ranks.begin(), ranks.end());
+    std::vector<int32_t> ranks = own;
+    std::sort(ranks.begin(), ranks.end());
+    if (stated && areRanksOf(ranks, world))
         return ranks;
-    }
-    std::vector<int32_t> ranks(static_cast<size_t>(count));
+    ranks.resize(static_cast<size_t>(count));
     for (int32_t i = 0; i < count; ++i)
         ranks[static_cast<size_t>(i)] = i;
     if (stated && count == item.group_size && count > 1)

@@ -11,6 +11,7 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 #include <sqlite3.h>
+#include <utility>
 
 using namespace gs;
 
@@ -195,13 +196,17 @@ private slots:
         const QString store = dir_.filePath("e.db");
         QCOMPARE(profile({"--ranks", "2", "--store", store}).code, 0);
         environment_.insert("PATH", dir_.filePath("bin") + ":" + environment_.value("PATH"));
-        const Run run = profile({"--ranks", "2", "--store", store, "--again"}, {},
+        const QString json = dir_.filePath("e.json");
+        const Run run = profile({"--ranks", "2", "--store", store, "--again", "--json", json}, {},
                                 "trap '' XFSZ; ulimit -S -f 66; exec \"$0\" \"$@\"");
         environment_ = QProcessEnvironment::systemEnvironment();
         graph_ = small;
         QCOMPARE(run.code, 5);
         QVERIFY2(run.error.contains("writing the profile store"), run.error.constData());
         QVERIFY(run.error.contains("rank 1 of 2")); // it had measured
+        QFile kept(json);
+        QVERIFY(kept.open(QIODevice::ReadOnly));
+        QVERIFY(!nlohmann::json::parse(kept.readAll().toStdString())["entries"].empty());
         QCOMPARE(profilesIn(store), size_t(1));
     }
 
@@ -227,6 +232,8 @@ private slots:
             QTest::newRow(name) << more << QByteArray(says);
         };
         row("ranks", {"--ranks", "0"}, "--ranks takes a whole number from 1");
+        row("many ranks", {"--ranks", "1000000"}, "--ranks takes a whole number from 1 to 1024");
+        row("setting", {"--ranks", "2", "--set", "memory_factor=x"}, "memory_factor");
         row("what", {"--what", "weather"}, "--what takes compute");
         row("files", {"--ranks", "3", "second.json"}, "2 graph files for 3 ranks");
         row("backend", {"--backend", "nope"}, "no backend \"nope\"; known are fake");
@@ -238,6 +245,84 @@ private slots:
         const Run run = profile(more);
         QCOMPARE(run.code, 2);
         QVERIFY2(run.error.contains(says), run.error.constData());
+    }
+
+    /// Before anything is measured the codes are those of the other commands.
+    void unreadable_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QStringList>("more");
+        QTest::newRow("missing") << dir_.filePath("nowhere.json") << QStringList();
+        QTest::newRow("no graph") << write("no.json", "{}") << QStringList();
+        QTest::newRow("stage") << graph_ << QStringList{"--stage", "nope"};
+        QTest::newRow("graph") << graph_ << QStringList{"--graph", "7"};
+        QTest::newRow("store") << graph_ << QStringList{"--store", dir_.filePath("no/such/folder/x.db")};
+    }
+
+    void unreadable() {
+        QFETCH(QString, file);
+        QFETCH(QStringList, more);
+        const QString graph = std::exchange(graph_, file);
+        const Run run = profile(QStringList{"--ranks", "2"} + more);
+        graph_ = graph;
+        QVERIFY2(run.code == 3, run.error.constData());
+        QVERIFY(!run.error.contains("rank 0 of 2"));
+    }
+
+    void groupsOfImpossibleRanks_data() {
+        QTest::addColumn<QString>("ranks");
+        QTest::newRow("twice") << "0,0";
+        QTest::newRow("negative") << "0,-1";
+        QTest::newRow("beyond") << "0,9";
+    }
+
+    void groupsOfImpossibleRanks() {
+        QFETCH(QString, ranks);
+        test::ProfileGraph two;
+        two.group = 2;
+        const std::string text = test::profileGraphText(two);
+        const QString with =
+            QString::fromStdString(text).replace("\"ranks\":[0,1]", "\"ranks\":[" + ranks + "]");
+        QVERIFY(with.toStdString() != text);
+        const QString graph = std::exchange(graph_, write("group.json", with.toStdString()));
+        const Run run = profile({"--ranks", "2", "--time-limit", "10"});
+        graph_ = graph;
+        QVERIFY2(run.code == 0, run.error.constData());
+        QVERIFY(run.out.contains("timed on ranks 0 to 1"));
+    }
+
+    void contentionIsMeasuredWhereItIsNotKnown() {
+        const QString store = dir_.filePath("f.db");
+        QCOMPARE(profile({"--ranks", "2", "--store", store, "--what", "compute,collectives"}).code, 0);
+        const Run run = profile({"--ranks", "2", "--store", store});
+        QVERIFY2(run.error.contains("stored as profile 2"), run.error.constData());
+        QVERIFY(run.out.contains("contention factor 1.49") || run.out.contains("contention factor 1.50"));
+        const Run third = profile({"--ranks", "2", "--store", store});
+        QVERIFY2(third.error.contains("4 keys are reused from the store, 0 are"), third.error.constData());
+        QVERIFY(!third.error.contains("stored as"));
+    }
+
+    void coldCostsAreNoHotOnes() {
+        const QString store = dir_.filePath("g.db");
+        QCOMPARE(profile({"--ranks", "2", "--store", store}).code, 0);
+        const Run cold = profile({"--ranks", "2", "--store", store, "--cache-cold"});
+        QVERIFY2(cold.error.contains("stored as profile 2") && !cold.error.contains("reused"),
+                 cold.error.constData());
+        for (const QStringList& more : {QStringList{"--cache-cold"}, QStringList{}}) {
+            const Run again = profile(QStringList{"--ranks", "2", "--store", store} + more);
+            QVERIFY2(again.error.contains("4 keys are reused from the store, 0 are"),
+                     again.error.constData());
+        }
+        QCOMPARE(profilesIn(store), size_t(2));
+    }
+
+    void backendsWithoutTheRankProgram() {
+        QProcessEnvironment environment = environment_;
+        environment.insert("GATHERSCOPE_RANK", dir_.filePath("nowhere"));
+        QProcess process;
+        process.setProcessEnvironment(environment);
+        process.start(GATHERSCOPE_CLI, {"list", "backends"});
+        QVERIFY(process.waitForFinished(10'000));
+        QCOMPARE(process.exitCode(), 4);
     }
 
     void backendsAreListed() {

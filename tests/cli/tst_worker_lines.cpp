@@ -1,7 +1,13 @@
 // Lines of several ranks, whole, cut and mixed.
 #include "app/worker/worker_lines.h"
 
+#include <QFile>
+#include <QProcess>
+#include <QStandardPaths>
+#include <QTemporaryDir>
 #include <QTest>
+#include <set>
+#include <unistd.h>
 
 using namespace gs;
 
@@ -70,6 +76,66 @@ private slots:
         QCOMPARE(out.size(), size_t(2));
         QCOMPARE(reason(out[0]), std::string(3000, 'b'));
         QCOMPARE(reason(out[1]), std::string(3000, 'a'));
+    }
+
+    /// As OpenMPI 4.1 writes them: no newline between the fragments, other ranks' on the same line.
+    void fragmentsInTheMiddleOfALine_data() {
+        QTest::addColumn<int>("step");
+        for (const int step : {1, 7, 4096, 1 << 20})
+            QTest::addRow("%d bytes at a time", step) << step;
+    }
+
+    void fragmentsInTheMiddleOfALine() {
+        QFETCH(int, step);
+        const QByteArray a = line(0, std::string(9000, 'a')) + line(0, "next"),
+                         b = line(1, "[1,0]<stdout>:{");
+        QByteArray stream;
+        stream += tag(0) + a.left(4096) + tag(0) + a.mid(4096, 4096) + tag(1) + b.left(20);
+        stream += tag(0) + a.mid(8192).replace('\n', "\n" + tag(0)).chopped(tag(0).size());
+        stream += tag(1) + b.mid(20);
+        WorkerLines lines;
+        std::vector<RankMessage> out;
+        for (qsizetype at = 0; at < stream.size(); at += step) {
+            for (const RankMessage& message : lines.take(stream.mid(at, step)))
+                out.push_back(message);
+        }
+        QCOMPARE(out.size(), size_t(3));
+        QCOMPARE(reason(out[0]), std::string(9000, 'a'));
+        QCOMPARE(reason(out[1]), "next");
+        QCOMPARE(out[2].rank, 1);
+        QCOMPARE(reason(out[2]), "[1,0]<stdout>:{");
+    }
+
+    void realMpirun() {
+        const QString mpirun = QStandardPaths::findExecutable("mpirun");
+        if (mpirun.isEmpty()) {
+            qInfo("NOT RUN: mpirun is not installed");
+            return;
+        }
+        QTemporaryDir folder;
+        QFile file(folder.filePath("message"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        QByteArray message = line(0, std::string(20'000, '['));
+        file.write(message.replace("\"rank\":0", "\"rank\":RANK"));
+        file.close();
+        QProcess process;
+        QStringList arguments = {"--tag-output", "--oversubscribe", "-n", "3"};
+        if (geteuid() == 0)
+            arguments << "--allow-run-as-root";
+        arguments << "sh"
+                  << "-c"
+                  << "sed \"s/RANK/$OMPI_COMM_WORLD_RANK/\" \"$0\"" << file.fileName();
+        process.start(mpirun, arguments);
+        QVERIFY(process.waitForFinished(30'000));
+        WorkerLines lines;
+        const auto out = lines.take(process.readAllStandardOutput());
+        QCOMPARE(out.size(), size_t(3));
+        std::set<int> ranks;
+        for (const RankMessage& each : out) {
+            QCOMPARE(reason(each), std::string(20'000, '['));
+            ranks.insert(each.rank);
+        }
+        QCOMPARE(ranks, (std::set<int>{0, 1, 2}));
     }
 
     void whatIsNoMessageIsAWarning() {

@@ -13,7 +13,7 @@ namespace cuda {
 
 namespace {
 
-/// Of one operator or collective; the watchdog of the launcher is slower.
+/// Of one run of an operator or collective; gatherscope-rank has a limit for all of them.
 constexpr std::chrono::seconds kLimit{20};
 
 /// Views that a graph calls operators: nothing runs.
@@ -163,7 +163,7 @@ Result<std::vector<int64_t>> CudaBackend::time(PreparedOp& op, const TimingPlan&
     const Event end;
     cudaEventRecord(end.get(), stream);
     if (Status done = waitFor(
-            end.get(), [&work] { return work.failure(); }, kLimit);
+            end.get(), [&work] { return work.failure(); }, kLimit * (plan.warmups + plan.iterations));
         !done)
         return done.error();
     std::vector<int64_t> times;
