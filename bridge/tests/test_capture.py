@@ -138,9 +138,9 @@ class Compiled(unittest.TestCase):
 
         schedule = gatherscope_bridge.Schedule("s.json", "fx", "0" * 16, "0" * 16, [], [], {})
         with tempfile.TemporaryDirectory() as folder, config.patch(post_grad_custom_post_pass=leave):
-            for hooks in (gatherscope_bridge.Bridge([schedule]), gatherscope_bridge.Recorder(folder)):
+            for make in (lambda: gatherscope_bridge.Bridge([schedule]), lambda: gatherscope_bridge.Recorder(folder)):
                 torch._dynamo.reset()
-                with hooks:
+                with make() as hooks:
                     self.assertEqual(torch.compile(lambda x: x.cos() + 1)(torch.zeros(2)).tolist(), [2.0, 2.0])
             self.assertEqual(len(hooks.files), 1)
 
