@@ -277,9 +277,8 @@ void TestCostChain::interpolationBounds() {
     const GraphPtr graph = other.finish({mm});
     QCOMPARE(price(graph, chainOf({makeInterpolatedModel(profile, {})}))->count(Provenance::Missing), 1U);
     // What a second profile took over from the first was measured, too.
-    const auto reused =
-        profileOf({measured(keyOf(*sized(64), "mm"), 1000, Provenance::Reused),
-                   measured(keyOf(*sized(256), "mm"), 4000, Provenance::Reused)});
+    const auto reused = profileOf({measured(keyOf(*sized(64), "mm"), 1000, Provenance::Reused),
+                                   measured(keyOf(*sized(256), "mm"), 4000, Provenance::Reused)});
     const GraphPtr between = sized(128);
     QCOMPARE(entryOf(*price(between, chainOf({makeInterpolatedModel(reused, {})})), *between, "mm").ns,
              int64_t(2000));
