@@ -52,7 +52,9 @@ Result<KnownCosts> MeasurePlan::readKnown(const std::string& device) const {
     if (!store)
         return store.error();
     const WorkerRequest& worker = request_.worker;
-    return findKnownCosts(store.value(), {device, worker.backend, worker.ranks, worker.plan.iterations, worker.plan.cache_cold, worker.contention},
+    return findKnownCosts(store.value(),
+                          {device, worker.backend, worker.ranks, worker.plan.iterations,
+                           worker.plan.cache_cold, worker.contention},
                           work_);
 }
 
@@ -69,7 +71,8 @@ std::vector<std::string> MeasurePlan::reuse(const std::string& device) {
 Result<Profile> MeasurePlan::whole(Profile measured) const {
     if (!known_) // then nothing was reused, and the store will not take anything either
         return known_.error();
-    if (known_->one_profile && measured.contention.empty() && std::none_of(measured.entries.begin(), measured.entries.end(), isNew)) {
+    if (known_->one_profile && measured.contention.empty() &&
+        std::none_of(measured.entries.begin(), measured.entries.end(), isNew)) {
         const auto store = ProfileStore::openReadOnly(request_.store);
         return store ? store->read(known_->newest_id) : Result<Profile>(store.error());
     }

@@ -31,9 +31,9 @@ struct KnownQuery {
 };
 
 /// Newest first, the first answer for a key counts. What could not be measured is tried again, and what was
-/// scaled up from another number of ranks is measured again. So are gathers, and the compute that takes longest,
-/// if contention is asked for and not known: only what is timed in a run can run beside each other in it.
-/// Errors: the store's.
+/// scaled up from another number of ranks is measured again. So are gathers, and the compute that takes
+/// longest, if contention is asked for and not known: only what is timed in a run can run beside each other
+/// in it. Errors: the store's.
 Result<KnownCosts> findKnownCosts(const ProfileStore& store, const KnownQuery& query,
                                   const std::vector<WorkItem>& work);
 
