@@ -284,7 +284,7 @@ private slots:
             QString::fromStdString(text).replace("\"ranks\":[0,1]", "\"ranks\":[" + ranks + "]");
         QVERIFY(with.toStdString() != text);
         const QString graph = std::exchange(graph_, write("group.json", with.toStdString()));
-        const Run run = profile({"--ranks", "2", "--time-limit", "10"});
+        const Run run = profile({"--ranks", "2", "--time-limit", "10", "--json", "-"});
         graph_ = graph;
         QVERIFY2(run.code == 0, run.error.constData());
         QVERIFY(run.out.contains("timed on ranks 0 to 1"));
