@@ -199,6 +199,11 @@ void TestBundle::measuredCostsStay() {
             Json one = Json::parse(text), two = Json::parse(again);
             one["request"].erase("cost_files");
             two["request"].erase("cost_files");
+            // A bundle is one source: it names what several sources gave by all their names.
+            for (Json* bundle : {&one, &two}) {
+                for (Json& cost : (*bundle)["costs"]["after"])
+                    cost.erase("source");
+            }
             QCOMPARE(two.dump(), one.dump());
             QVERIFY(!compareBundles(path, write("again.bundle.json", again))->found());
             std::filesystem::remove(store);
@@ -310,7 +315,8 @@ void TestBundle::editedBundles() {
     QVERIFY(compareBundles(edited, edited)->found());
     AnalysisRequest open;
     open.graph_file = edited;
-    const auto& said = analyse(open)->diagnostics.all();
+    const auto opened = analyse(open);
+    const auto& said = opened->diagnostics.all();
     QVERIFY(std::any_of(said.begin(), said.end(), [](const Diagnostic& item) {
         return item.code == "bundle-edited" && item.severity == Severity::Warning;
     }));
