@@ -185,6 +185,8 @@ class InductorSettings(unittest.TestCase):
         versions = json.loads((ROOT / "resources/inductor_keys.json").read_text(encoding="utf-8"))["versions"]
         self.known = {item["version"]: item for item in versions}
         self.installed = ".".join(torch.__version__.split(".")[:2])
+        import torch._inductor.config as config
+        self.addCleanup(config.load_config, config.save_config())  # other tests find torch as it was
 
     def load(self, version, variant):
         text = export(self.graph, "inductor", "--for", f"torch-{version}", *variant)
@@ -198,15 +200,11 @@ class InductorSettings(unittest.TestCase):
         import torch._inductor.config as config
         for variant in self.VARIANTS:
             with self.subTest(variant=variant), config.patch({}):
-                saved = config.save_config()
-                try:
-                    _, space = self.load(self.installed, variant)
-                    space["apply"]()
-                    for name, value in space["SETTINGS"].items():
-                        owner, _, field = name.rpartition(".")
-                        self.assertEqual(getattr(getattr(config, owner), field), value)
-                finally:
-                    config.load_config(saved)
+                _, space = self.load(self.installed, variant)
+                space["apply"]()
+                for name, value in space["SETTINGS"].items():
+                    owner, _, field = name.rpartition(".")
+                    self.assertEqual(getattr(getattr(config, owner), field), value)
 
     def test_unknown_names_are_an_error(self):
         _, space = self.load(self.installed if self.installed in self.known else "2.15", self.VARIANTS[0])
