@@ -1,6 +1,7 @@
 #include "app/message_page.h"
 
 #include "app/banner.h"
+#include "app/paragraph.h"
 #include "app/text.h"
 
 #include <QFileInfo>
@@ -9,19 +10,6 @@
 #include <QPushButton>
 
 namespace gs {
-
-namespace {
-
-QLabel* paragraph(const char* role, QVBoxLayout* layout) {
-    auto* label = new QLabel;
-    label->setProperty("role", role);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    layout->addWidget(label);
-    return label;
-}
-
-} // namespace
 
 MessagePage::MessagePage(QWidget* parent) : QWidget(parent) {
     auto* box = new QWidget;

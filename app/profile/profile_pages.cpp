@@ -1,5 +1,6 @@
 #include "app/profile/profile_pages.h"
 
+#include "app/paragraph.h"
 #include "app/text.h"
 #include "base/units.h"
 #include "views/docks/data_table.h"
@@ -18,15 +19,6 @@ namespace {
 
 /// Warnings beyond these are counted only.
 constexpr qsizetype kMostWarnings = 200;
-
-QLabel* paragraph(const char* role, QLayout* layout) {
-    auto* label = new QLabel;
-    label->setProperty("role", role);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    layout->addWidget(label);
-    return label;
-}
 
 /// A mark of the tables as a widget.
 class MarkSign : public QWidget {
