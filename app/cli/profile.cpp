@@ -6,6 +6,7 @@
 #include "app/cli/profile_run.h"
 #include "base/units.h"
 #include "cost/profile_compare.h"
+#include "cost/profile_store_path.h"
 #include "profile/profile_text.h"
 
 #include <fmt/format.h>
@@ -105,11 +106,6 @@ int profilingExitCode(const Error& error) {
         if (error.code == code)
             return kExitPartMissing;
     }
-    for (const char* code :
-         {"no-such-file", "not-a-graph", "not-a-profile-store", "newer-profile-store", "store-read-only"}) {
-        if (error.code == code)
-            return kExitUnreadable;
-    }
     return error.code == "usage" ? kExitUsage : kExitProfilingAborted;
 }
 
@@ -195,6 +191,10 @@ int runProfile(const QStringList& arguments) {
     if (!request) {
         printError(request.error());
         return kExitUsage;
+    }
+    if (const Status usable = checkStorePath(request->store); !usable) {
+        printError(usable.error());
+        return exitCodeFor(usable.error());
     }
     Analyser analyser;
     const Result<AnalysisPtr> before = analyseToProfile(analyser, request.value());

@@ -1,6 +1,7 @@
 #include "cost/profile_store.h"
 
 #include "cost/profile_sql.h"
+#include "cost/profile_store_path.h"
 
 #include <charconv>
 #include <filesystem>
@@ -96,6 +97,8 @@ void ProfileStore::Close::operator()(sqlite3* database) const {
 }
 
 Status ProfileStore::connect(int flags, const ProfileStoreOptions& options) {
+    if (Status file = checkStoreIsFile(path_); !file) // SQLite would wait for a pipe's other end
+        return file.error();
     sqlite3* database = nullptr;
     const auto open = [&](const std::string& name, int more) {
         const int code = sqlite3_open_v2(name.c_str(), &database, flags | more, nullptr);
