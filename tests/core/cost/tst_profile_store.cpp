@@ -427,11 +427,14 @@ void TestProfileStore::writersTakeTurns() {
             ProfileStoreOptions options;
             options.busy_ms = 20000;
             auto store = ProfileStore::open(path_, options);
-            for (int k = 0; store.ok() && k < 10; ++k) {
-                if (!store->add(sampleProfile("a", 20)).ok())
-                    return 1;
+            Status status = store ? Status(Unit{}) : Status(store.error());
+            for (int k = 0; status && k < 10; ++k) {
+                const Result<int64_t> id = store->add(sampleProfile("a", 20));
+                status = id ? Status(Unit{}) : Status(id.error());
             }
-            return store.ok() ? 0 : 2;
+            if (!status)
+                std::fprintf(stderr, "%s\n", status.error().message.c_str());
+            return status ? 0 : 1;
         }));
     for (const pid_t child : children)
         QCOMPARE(exitOf(child), 0);
