@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cost/profile_compare.h"
 #include "cost/profile_store_path.h"
+#include "profile/benchmark_inputs.h"
 #include "profile/profile_text.h"
 
 #include <fmt/format.h>
@@ -26,6 +27,10 @@ void addProfileOptions(QCommandLineParser& parser) {
         {"cache-cold", "Flush the caches before each timed run."},
         {"what", "Of compute, collectives, contention.", "LIST", "compute,collectives,contention"},
         {"again", "Measure what the store knows already, too."},
+        {"benchmark-inputs",
+         "Rows for operators of your own: how their inputs are made, and which of them communicate. As "
+         "resources/benchmark_inputs.json; may be given several times.",
+         "FILE"},
         {"hostfile", "Machines for mpirun.", "FILE"},
         {"srun", "Start the ranks with Slurm's srun."},
         {"time-limit", "Longest time of one operator or collective, in seconds.", "S", "600"},
@@ -87,6 +92,8 @@ Result<ProfileRequest> readRequest(const QCommandLineParser& parser, const Commo
     worker.plan.cache_cold = parser.isSet("cache-cold");
     if (const Status what = readWhat(parser, worker); !what)
         return what.error();
+    for (const QString& file : parser.values("benchmark-inputs"))
+        worker.benchmark_inputs.push_back(file.toStdString());
     worker.hostfile = parser.value("hostfile");
     worker.slurm = parser.isSet("srun");
     request.store = parser.value("store").toStdString();
@@ -181,6 +188,15 @@ int report(const Analysis& before, const ProfileOutcome& outcome, const CommonOp
     return kExitProfilingAborted;
 }
 
+/// Better now than after an hour. Adds the benchmark inputs to the registry of this process.
+Status checkFiles(const ProfileRequest& request) {
+    for (const std::string& file : request.worker.benchmark_inputs) {
+        if (const Status added = BenchmarkInputRegistry::global().addFile(file); !added)
+            return added;
+    }
+    return checkStorePath(request.store);
+}
+
 } // namespace
 
 int runProfile(const QStringList& arguments) {
@@ -201,7 +217,7 @@ int runProfile(const QStringList& arguments) {
         printError(request.error());
         return kExitUsage;
     }
-    if (const Status usable = checkStorePath(request->store); !usable) {
+    if (const Status usable = checkFiles(request.value()); !usable) {
         printError(usable.error());
         return exitCodeFor(usable.error());
     }

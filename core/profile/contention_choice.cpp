@@ -73,7 +73,7 @@ void KnownContention::take(const Profile& profile, const std::set<std::string>& 
 
 void KnownContention::finish(bool compute) {
     const bool could_try = std::any_of(asked_.begin(), asked_.end(), [](const auto& item) {
-        return item.second->work != WorkKind::Collective && item.second->cannot.empty();
+        return !item.second->communicates && item.second->cannot.empty();
     });
     std::erase_if(gaps_, [&](const auto& gap) {
         const bool alone = gap.second.point.beside.empty();

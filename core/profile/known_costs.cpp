@@ -67,7 +67,7 @@ const ProfileEntry* heaviestCompute(const std::vector<WorkItem>& work, const Ans
     const ProfileEntry* compute = nullptr;
     for (const WorkItem& item : work) {
         const auto found = answers.entries.find(item.key);
-        if (item.work == WorkKind::Collective || found == answers.entries.end())
+        if (item.communicates || found == answers.entries.end())
             continue;
         const ProfileEntry& entry = found->second;
         if (!compute || entry.ns * entry.calls > compute->ns * compute->calls)

@@ -248,11 +248,12 @@ private:
         return chosen;
     }
 
-    /// The compute that takes most of the step.
+    /// The compute that takes most of the step. None that communicates: beside a gather it would run as often
+    /// as it happens to fit, on each rank.
     const Timed* heaviestCompute(bool everywhere) const {
         const Timed* best = nullptr;
         for (const Timed& timed : timed_) {
-            if (timed.item->work == WorkKind::Collective || (everywhere && !timed.item->everywhere))
+            if (timed.item->communicates || (everywhere && !timed.item->everywhere))
                 continue;
             if (!best || timed.ns * timed.item->calls > best->ns * best->item->calls)
                 best = &timed;

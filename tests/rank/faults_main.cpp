@@ -42,14 +42,23 @@ void onRun(const std::string& fault, const std::string& what) {
         std::_Exit(0);
     if (fault == "stop")
         raise(SIGSTOP);
-    if (fault == "throw" && what == "aten.mm.default")
+    if (fault == "throw" && (what == "aten.mm.default" || what == "my.route.default"))
         throw std::runtime_error("no kernel image");
 }
 
 Status onPrepare(const std::string& fault, const std::string& what) {
-    if (fault == "unfit" && what == "aten.mm.default")
+    if (fault == "unfit" && (what == "aten.mm.default" || what == "my.route.default"))
         return Error{"would-not-fit", "it wants 80.0 GiB, 2.0 GiB are free", {}, ""};
     return Unit{};
+}
+
+/// Waits for all ranks; throws on all of them where this is not the same call of each.
+void communicate(MPI_Comm comm, int64_t calls) {
+    const int64_t own[2] = {calls, -calls};
+    int64_t greatest[2] = {};
+    MPI_Allreduce(own, greatest, 2, MPI_INT64_T, MPI_MAX, comm);
+    if (greatest[0] != -greatest[1])
+        throw std::runtime_error("the ranks issue different numbers of calls");
 }
 
 Result<std::unique_ptr<Backend>> makeFake(ControlPlane& plane) {
@@ -61,7 +70,7 @@ Result<std::unique_ptr<Backend>> makeFake(ControlPlane& plane) {
     FakeHooks hooks;
     hooks.prepare = [fault](const std::string& what) { return onPrepare(fault, what); };
     hooks.run = [fault](const std::string& what) { onRun(fault, what); };
-    hooks.communicate = [comm] { MPI_Barrier(comm); };
+    hooks.communicate = [comm, calls = int64_t{0}]() mutable { communicate(comm, ++calls); };
     hooks.together = [fault]() -> Status {
         if (fault == "alone")
             return Error{"not-supported", "it has one queue", {}, ""};
