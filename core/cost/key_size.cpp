@@ -164,10 +164,10 @@ private:
              at = key_.find('%', at + 1)) {
             size_t member = 0, item = 0;
             const char* const last = key_.data() + key_.size();
-            const char* end = std::from_chars(key_.data() + at + 1, last, member).ptr;
+            const auto [end, fault] = std::from_chars(key_.data() + at + 1, last, member);
             if (end != last && *end == '.')
                 std::from_chars(end + 1, last, item);
-            if (member < results.size() && item < results[member].size())
+            if (fault == std::errc() && member < results.size() && item < results[member].size())
                 bytes += results[member][item];
         }
         return bytes;
