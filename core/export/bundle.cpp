@@ -2,6 +2,7 @@
 
 #include "analysis/bundle_request.h"
 #include "base/hash.h"
+#include "base/units.h"
 #include "base/version.h"
 #include "cost/cost_sources.h"
 #include "export/analysis_json.h"
@@ -122,8 +123,8 @@ std::string diagnosticLines(const Diagnostics& diagnostics) {
 std::vector<std::string> leftOut(const Analysis& analysis, const ExportOptions&) {
     std::vector<std::string> out;
     if (const size_t files = analysis.request.rank_files.size(); files > 0)
-        out.push_back(fmt::format("the comparison with {} file{} of other ranks is not in the bundle{}",
-                                  files, files == 1 ? "" : "s",
+        out.push_back(fmt::format("the comparison with {} of other ranks is not in the bundle{}",
+                                  counted(files, "file"),
                                   analysis.after.schedule->rank_holds > 0
                                       ? ": opened again, its schedule no longer keeps to those ranks"
                                       : ""));

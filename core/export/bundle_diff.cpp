@@ -202,10 +202,10 @@ private:
             std::string text() const {
                 return calls == 0
                            ? std::string()
-                           : fmt::format("{}{}, {} call{}",
+                           : fmt::format("{}{}, {}",
                                          missing ? ""
                                                  : formatTime(total_ns / static_cast<int64_t>(calls)) + " ",
-                                         provenance, calls, calls == 1 ? "" : "s");
+                                         provenance, counted(calls, "call"));
             }
             bool operator==(const Sum& other) const {
                 return provenance == other.provenance && calls == other.calls && total_ns == other.total_ns;

@@ -46,10 +46,13 @@ public:
 
     void add(const dom::object& item) {
         const std::string_view word = stringOr(item, "provenance");
-        CostEstimate estimate{
-            intOr(item, "ns", -1),     Provenance::Missing,          std::string(stringOr(item, "note")),
-            intOr(item, "samples", 0), intOr(item, "spread_ns", -1), intOr(item, "rank_skew_ns", -1),
-            std::string(stringOr(item, "source"))};
+        CostEstimate estimate{intOr(item, "ns", -1),
+                              Provenance::Missing,
+                              std::string(stringOr(item, "note")),
+                              intOr(item, "samples", 0),
+                              intOr(item, "spread_ns", -1),
+                              intOr(item, "rank_skew_ns", -1),
+                              std::string(stringOr(item, "source"))};
         for (const Provenance provenance : {Provenance::Measured, Provenance::Reused, Provenance::Imported,
                                             Provenance::Interpolated, Provenance::Extrapolated}) {
             if (provenanceName(provenance) == word)
