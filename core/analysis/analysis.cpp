@@ -226,7 +226,7 @@ private:
         out_->after.costs = item.value()->value.after;
         chain_ = item.value()->value.chain;
         out_->cost_diagnostics = item.value()->value.of_sources;
-        if (chain_.profile && takeMeasuredContention(*chain_.profile, request_.settings))
+        if (chain_.profile && takeMeasuredContention(*chain_.profile, request_.settings, out_->diagnostics))
             out_->request.settings =
                 request_.settings; // whoever shows the analysis sees what it reckoned with
         out_->diagnostics.append(item.value()->value.diagnostics);

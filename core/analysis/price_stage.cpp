@@ -32,15 +32,25 @@ Result<PricedPrograms> pricePrograms(const AnalysisRequest& request, const Progr
     return made;
 }
 
-bool takeMeasuredContention(const Profile& profile, Settings& settings) {
+bool takeMeasuredContention(const Profile& profile, Settings& settings, Diagnostics& diagnostics) {
     if (!settings.flag(Setting::MeasuredContention) || profile.contention.empty())
         return false;
     const MeasuredContention measured = overallContention(profile);
+    if (measured.factor < 1 || measured.compute_slowdown < 1)
+        diagnostics.add(
+            {Severity::Warning,
+             "contention-below-one",
+             {},
+             {},
+             fmt::format("by profile {}, work side by side is faster than alone (transfers ×{:.3f}, "
+                         "compute ×{:.3f}): a factor below 1 is taken as 1",
+                         profile.id, measured.factor, measured.compute_slowdown),
+             "other programs ran, or clocks changed, while it was measured: measure again on a quiet "
+             "machine"});
     for (const auto& [setting, value] : {std::pair(Setting::Contention, measured.factor),
                                          std::pair(Setting::ComputeSlowdown, measured.compute_slowdown)}) {
-        const SettingSpec& spec = settingSpec(setting);
-        static_cast<void>(
-            settings.set(setting, fmt::format("{:.3f}", std::clamp(value, spec.minimum, spec.maximum))));
+        const double most = settingSpec(setting).maximum;
+        static_cast<void>(settings.set(setting, fmt::format("{:.3f}", std::clamp(value, 1.0, most))));
     }
     return true;
 }

@@ -19,6 +19,8 @@ Result<PricedPrograms> pricePrograms(const AnalysisRequest& request, const Progr
                                      const Program& after, const JobContext& job);
 
 /// Sets contention and compute slow-down to what was measured, where the settings ask for that. True if so.
-bool takeMeasuredContention(const Profile& profile, Settings& settings);
+/// Nothing gets faster by company: a factor below 1 is noise, a warning ("contention-below-one"), and counts
+/// as 1.
+bool takeMeasuredContention(const Profile& profile, Settings& settings, Diagnostics& diagnostics);
 
 } // namespace gs
