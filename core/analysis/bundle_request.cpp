@@ -118,6 +118,9 @@ Result<AnalysisRequest> bundleRequest(const std::string& path) {
         }
     }
     readCosts(stated, request);
+    dom::object ranks;
+    if (root["ranks"].get(ranks) == simdjson::SUCCESS)
+        request.rank_files.push_back(path);
     bool measured = false;
     const bool files = stated["cost_files"].get(items) == simdjson::SUCCESS && items.size() > 0;
     if (files || (stated["measured"].get(measured) == simdjson::SUCCESS && measured))

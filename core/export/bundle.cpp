@@ -2,10 +2,10 @@
 
 #include "analysis/bundle_request.h"
 #include "base/hash.h"
-#include "base/units.h"
 #include "base/version.h"
 #include "cost/cost_sources.h"
 #include "export/analysis_json.h"
+#include "export/bundle_ranks.h"
 #include "export/exporters.h"
 #include "export/graph_json.h"
 #include "export/warnings.h"
@@ -122,12 +122,6 @@ std::string diagnosticLines(const Diagnostics& diagnostics) {
 
 std::vector<std::string> leftOut(const Analysis& analysis, const ExportOptions&) {
     std::vector<std::string> out;
-    if (const size_t files = analysis.request.rank_files.size(); files > 0)
-        out.push_back(fmt::format("the comparison with {} of other ranks is not in the bundle{}",
-                                  counted(files, "file"),
-                                  analysis.after.schedule->rank_holds > 0
-                                      ? ": opened again, its schedule no longer keeps to those ranks"
-                                      : ""));
     if (!analysis.request.trace_files.empty())
         out.push_back("the trace laid over the simulation is not in the bundle");
     return out;
@@ -158,6 +152,7 @@ std::string writeBundle(const Analysis& analysed) {
         {"input_diagnostics", diagnosticLines(analysis.input_diagnostics)},
         {"cost_diagnostics", diagnosticLines(analysis.cost_diagnostics)},
         {"costs", costsJson(analysed)},
+        {"ranks", bundleRanks(analysed)},
         {"graph", writeGraphJson(*analysis.source.graph, true)},
         {"analysis", writeAnalysisJson(analysis)}};
     const Json hashes = {{"source", hexDigits(analysis.source.graph->structuralHash())},

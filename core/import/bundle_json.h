@@ -18,8 +18,8 @@ inline constexpr int64_t kBundleVersion = 1;
 inline constexpr std::string_view kBundleEdited = "bundle-edited";
 
 /// What a bundle states a hash of, under "hashes"/"parts".
-inline constexpr std::array<std::string_view, 7> kBundleParts{
-    "versions", "request", "input_diagnostics", "cost_diagnostics", "costs", "graph", "analysis"};
+inline constexpr std::array<std::string_view, 8> kBundleParts{
+    "versions", "request", "input_diagnostics", "cost_diagnostics", "costs", "ranks", "graph", "analysis"};
 
 /// By the first bytes of a text.
 inline bool looksLikeBundle(std::string_view head) {

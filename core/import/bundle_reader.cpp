@@ -44,8 +44,8 @@ Result<GraphPtr> readBundle(const InputText& input, const GraphEntry&, Diagnosti
     Diagnostics again; // was said when the bundle was made, and is among its diagnostics
     GraphPtr made = graphOfJson(graph, nodes, file, again);
     readDiagnostics(root, "input_diagnostics", diagnostics);
-    static constexpr std::array<std::string_view, 5> kParts{"versions", "request", "input_diagnostics",
-                                                            "graph", "analysis"}; // the rest with the costs
+    static constexpr std::array<std::string_view, 6> kParts{
+        "versions", "request", "input_diagnostics", "ranks", "graph", "analysis"}; // the rest with the costs
     checkBundleParts(root, kParts, input.path, diagnostics);
     return made;
 }

@@ -5,8 +5,10 @@
 #include "export/bundle.h"
 #include "export/bundle_diff.h"
 #include "export/graph_json.h"
+#include "export/ranks_json.h"
 #include "graph/order_edges.h"
 #include "import/importer.h"
+#include "support/profile_graph.h"
 #include "support/test_data.h"
 
 #include <QTemporaryDir>
@@ -94,6 +96,8 @@ class TestBundle : public QObject {
 private slots:
     void sameAnalysis_data();
     void sameAnalysis();
+    void otherRanksStay_data();
+    void otherRanksStay();
     void measuredCostsStay();
     void everyGraphSurvives();
     void nothingDiffers();
@@ -164,6 +168,37 @@ void TestBundle::sameAnalysis() {
     QCOMPARE(writeAnalysisJson(*second), writeAnalysisJson(*first));
     const BundleDiff diff = compareBundles(path, write("second.bundle.json", writeBundle(*second))).value();
     QVERIFY(!diff.found());
+}
+
+void TestBundle::otherRanksStay_data() {
+    QTest::addColumn<QString>("mode");
+    for (const char* mode : {"identical", "slot", "pinned", "abort"})
+        QTest::newRow(mode) << mode;
+}
+
+/// The schedule still keeps to the other ranks, whose files may be gone.
+void TestBundle::otherRanksStay() {
+    QFETCH(QString, mode);
+    AnalysisRequest request;
+    request.graph_file = write("rank0.json", test::profileGraphText({}));
+    const test::ProfileGraph other = test::otherRank(mode.toStdString());
+    request.rank_files = {write("rank1.json", test::profileGraphText(other)),
+                          write("rank2.json", test::profileGraphText(other))};
+    const AnalysisPtr first = analyse(request);
+    QVERIFY(first && first->ranks);
+    QCOMPARE(rankModeName(first->ranks->mode), std::string_view(mode.toStdString()));
+    const std::string path = write("ranks.bundle.json", writeBundle(*first));
+    for (const std::string& file : request.rank_files)
+        std::filesystem::remove(file);
+    std::filesystem::remove(request.graph_file);
+    const AnalysisPtr second = analyse(bundleRequest(path).value());
+    QVERIFY(second && second->ranks);
+    QCOMPARE(writeRanksJson(*second->ranks), writeRanksJson(*first->ranks));
+    QCOMPARE(writeAnalysisJson(*second), writeAnalysisJson(*first));
+    const std::string again = writeBundle(*second);
+    QCOMPARE(Json::parse(again)["ranks"].dump(), Json::parse(writeBundle(*first))["ranks"].dump());
+    QVERIFY(!compareBundles(path, write("again.bundle.json", again))->found());
+    QCOMPARE(Json::parse(again)["ranks"]["graphs"].size(), size_t(mode == "identical" ? 0 : 1));
 }
 
 /// A bundle stands for the store that its costs came from: the store may be gone or hold newer profiles.
