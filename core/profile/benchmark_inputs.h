@@ -45,8 +45,8 @@ struct TensorSpec {
     bool operator==(const TensorSpec&) const = default;
 };
 
-/// Writes storageBytes() bytes, elements that no index reaches too, unless these are nearly all: then only the
-/// others.
+/// Writes storageBytes() bytes, elements that no index reaches too, unless these are nearly all: then only
+/// the others.
 void fillTensor(const TensorSpec& spec, std::byte* storage);
 
 /// One argument of a call.
