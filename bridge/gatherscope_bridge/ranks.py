@@ -31,15 +31,26 @@ def _differences(votes: list[dict[str, Any]]) -> str:
             return f"rank {rank}: {vote['refused']}"
     for key in votes[0]:
         for rank, vote in enumerate(votes):
-            if vote.get(key) != votes[0][key]:
+            if key != "groups" and vote.get(key) != votes[0][key]:
                 return f"rank {rank} differs from rank 0 in its {key}"
+    return _group_differences([vote.get("groups", []) for vote in votes])
+
+
+def _group_differences(groups: list[Any]) -> str:
+    """Each rank's list of [what group, number of its ranks], in order of use: at one place all members of a group must have
+    it, so there must be as many as it has ranks."""
+    for index in range(max(map(len, groups), default=0)):
+        at = [rank_groups[index] if index < len(rank_groups) else None for rank_groups in groups]
+        for rank, group in enumerate(at):
+            if group is not None and at.count(group) != group[1]:
+                return f"rank {rank} runs collectives of its group {index} in another place than the others of that group"
     return ""
 
 
 def agree(topic: str, vote: dict[str, Any], timeout_s: float, store: Optional[Any] = None,
           rank: Optional[int] = None, world_size: Optional[int] = None) -> Decision:
-    """Decides `topic` once for all ranks. `vote` holds plain values that must be equal everywhere; `refused` in it is a
-    reason of this rank alone. Never blocks longer than about `timeout_s`; without a process group it is this rank alone."""
+    """Decides `topic` once for all ranks. `vote` holds plain values that must be equal everywhere, but for two: `refused`
+    is a reason of this rank alone, `groups` says with whom it communicates (`sequence.py`). Never blocks longer than about `timeout_s`; without a process group it is this rank alone."""
     if store is None and not (dist.is_available() and dist.is_initialized()):
         return Decision(not vote.get("refused"), vote.get("refused") or "")
     try:

@@ -11,7 +11,10 @@ import tempfile
 import unittest
 from typing import Any
 
+import torch
+
 from gatherscope_bridge import graph_json, structural_hash
+from gatherscope_bridge.schedule import resolve
 
 from support import CLI, export_schedule
 
@@ -53,15 +56,34 @@ def run_ranks(plan: dict[str, Any], folder: str) -> list[list[dict[str, Any]]]:
     return [json.loads(pathlib.Path(f"{plan['results']}.rank{rank}.json").read_text("utf-8")) for rank in range(2)]
 
 
-def shape(value: Any) -> Any:
-    return value["shape"] if isinstance(value, dict) else None
+def evaluated(document: dict[str, Any], schedule: dict[str, Any]) -> dict[str, Any]:
+    """Shapes of all nodes; those of nodes that passes made by running them without data."""
+    def tensor(value: Any) -> Any:
+        if isinstance(value, list):
+            return [tensor(item) for item in value]
+        return torch.empty(value["shape"], dtype=getattr(torch, value["dtype"]), device="meta") if value else None
+
+    def argument(item: Any) -> Any:
+        if isinstance(item, list):
+            return [argument(child) for child in item]
+        if isinstance(item, dict):
+            return values[item["n"]] if "n" in item else getattr(torch, item["dtype"]) if "dtype" in item else "meta"
+        return item
+
+    values = {node["name"]: tensor(node["val"]) for node in document["nodes"]}
+    calls = {call["name"]: call for call in schedule["rewritten"]}
+    for name, position in zip(schedule["order"], schedule["positions"]):
+        if position < 0:
+            call = calls[name]
+            values[name] = resolve(call["target"])(*argument(call["args"]), **{k: argument(v) for k, v in call["kwargs"].items()})
+    return {name: list(value.shape) if isinstance(value, torch.Tensor) else None for name, value in values.items()}
 
 
 def expected(document: dict[str, Any], schedule: dict[str, Any]) -> list[tuple[str, Any]]:
     """Collectives and waits in the exported order, with the shape of their first argument. A coalesced gather shows
     no shape in a trace."""
     nodes = {node["name"]: node for node in document["nodes"]}
-    values = {name: node["val"] for name, node in nodes.items()}
+    shapes = evaluated(document, schedule)
     nodes.update({call["name"]: call for call in schedule["rewritten"]})
     found = []
     for name in schedule["order"]:
@@ -70,12 +92,12 @@ def expected(document: dict[str, Any], schedule: dict[str, Any]) -> list[tuple[s
             continue
         argument = node["args"][0]
         if "wait_tensor" in node["target"] and schedule["level"] == "scheduler":
-            value = values[next(n for n in node["inputs"] if "collective" in nodes[n]["tags"])]
+            shape = shapes[next(n for n in node["inputs"] if "collective" in nodes[n]["tags"])]
         elif "wait_tensor" in node["target"]:
-            value = values[name]
+            shape = shapes[name]
         else:
-            value = values.get(argument["n"]) if isinstance(argument, dict) else None
-        found.append((node["target"].split(".")[1], shape(value)))
+            shape = shapes.get(argument["n"]) if isinstance(argument, dict) else None
+        found.append((node["target"].split(".")[1], shape))
     return found
 
 
@@ -111,6 +133,8 @@ class Loop(unittest.TestCase):
                 ("two-sided", "fx", "two-sided", ()),
                 ("sweep", "fx", "latest-safe-launch", ()),
                 ("buckets", "fx", "just-in-time", ("--set", "bucket_mode=coalesced")),
+                ("merged", "fx", "just-in-time", ("--set", "bucket_mode=fsdp")),
+                ("scheduler's buckets", "fx", "overlap-scheduler", ("--set", "collective_bucketing=true")),
                 ("units", "scheduler", "latest-safe-launch", ())):
             cls.schedules[name] = cls.export(graphs, name, level, scheduler, options)
         path = lambda name: os.path.join(cls.folder, name)
@@ -193,6 +217,19 @@ class Loop(unittest.TestCase):
         names = [name for name, _ in traced(self.outcomes["buckets"][0]["operators"])]
         self.assertIn("all_gather_into_tensor_coalesced", names)
         self.assertNotIn("all_gather_into_tensor", names)
+
+    def test_merged_buckets(self) -> None:
+        """Gathers into one buffer, of which every rank fills another part, though rank 0's schedule is for both."""
+        self.check_applied("merged")
+        names = [name for name, _ in traced(self.outcomes["merged"][0]["operators"])]
+        self.assertEqual(names.count("all_gather_into_tensor_out"), 1)
+        self.assertNotIn("all_gather_into_tensor", names)
+
+    def test_buckets_of_a_scheduler(self) -> None:
+        self.check_applied("scheduler's buckets")
+        names = [name for name, _ in traced(self.outcomes["scheduler's buckets"][0]["operators"])]
+        self.assertLess(names.count("reduce_scatter_tensor"), 5)
+        self.assertIn("all_gather_into_tensor_out", names)
 
     def test_scheduler_level(self) -> None:
         self.check_applied("units")

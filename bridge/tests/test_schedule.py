@@ -14,7 +14,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import gatherscope_bridge
 from gatherscope_bridge import Schedule, ScheduleError, apply, graph_json, structural_hash
-from gatherscope_bridge.apply import _FxPlan
+from gatherscope_bridge.fx_plan import FxPlan
 from gatherscope_bridge.ranks import agree
 
 from support import CLI, export_schedule
@@ -145,10 +145,10 @@ class Plans(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.before = str(self.graph)
 
-    def plan(self, data: dict[str, Any]) -> _FxPlan:
+    def plan(self, data: dict[str, Any]) -> FxPlan:
         path = pathlib.Path(self.folder.name, "s.json")
         path.write_text(json.dumps(data))
-        return _FxPlan(Schedule.read(str(path)), self.graph, graph_json.graph_json(self.graph))
+        return FxPlan(Schedule.read(str(path)), self.graph, graph_json.graph_json(self.graph))
 
     def refused(self, data: dict[str, Any], reason: str) -> None:
         with self.assertRaisesRegex(ScheduleError, reason):
@@ -230,7 +230,7 @@ class Plans(unittest.TestCase):
         data = export_schedule(path, os.path.join(self.folder.name, "e.json"), "program-order", "--edit",
                                "move:cos:sin")
         self.assertLess(data["order"].index("cos"), data["order"].index("sin"))
-        _FxPlan(Schedule.read(os.path.join(self.folder.name, "e.json")), self.graph, graph_json.graph_json(self.graph)).commit()
+        FxPlan(Schedule.read(os.path.join(self.folder.name, "e.json")), self.graph, graph_json.graph_json(self.graph)).commit()
         self.assertEqual([node.name for node in self.graph.nodes], data["order"])
         self.assertEqual(structural_hash(graph_json.graph_json(self.graph)), data["structural_hash"]["after"])
 
@@ -266,7 +266,7 @@ class Failures(unittest.TestCase):
 
     def test_fx(self) -> None:
         schedule = self.schedule("fx", graph_json.graph_json(self.graph))
-        for name in ("graph_json", "_skeleton", "structural_hash", "_FxPlan"):
+        for name in ("graph_json", "_skeleton", "structural_hash", "FxPlan"):
             with self.subTest(name), apply.Bridge([schedule]) as bridge:
                 self.votes.clear()
                 with mock.patch.object(apply, name, side_effect=RecursionError("broken")):
