@@ -13,6 +13,7 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distrib
 from torch.nn.utils import parametrize
 
 WIDTHS = (32, 48, 64, 80, 96, 16)
+UNEVEN = (32, 47, 65, 81, 97, 17)  # rows that two ranks cannot share evenly: one pads, the other does not
 
 
 class Gather(nn.Module):
@@ -24,9 +25,9 @@ class Gather(nn.Module):
 
 
 class Model(nn.Module):
-    def __init__(self, extra: bool = False) -> None:
+    def __init__(self, widths: tuple[int, ...], extra: bool) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in zip(WIDTHS, WIDTHS[1:]))
+        self.layers = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in zip(widths, widths[1:]))
         self.extra = extra  # one operator more: another graph
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -37,10 +38,10 @@ class Model(nn.Module):
         return x.square().mean()
 
 
-def build(world_size: int, extra: bool = False) -> nn.Module:
-    """The same weights on every rank and in every run."""
+def build(world_size: int, kind: str = "plain") -> nn.Module:
+    """The same weights on every rank and in every run. `kind`: "plain", "extra" or "uneven"."""
     torch.manual_seed(0)
-    model = Model(extra)
+    model = Model(UNEVEN if kind == "uneven" else WIDTHS, kind == "extra")
     mesh = init_device_mesh("cpu", (world_size,))
     for layer in model.layers:
         weight = distribute_tensor(layer.weight.detach(), mesh, [Shard(0)])

@@ -4,12 +4,13 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import unittest
-from typing import Any
+from typing import Any, Sequence
 
 import torch
 
@@ -21,6 +22,15 @@ from support import CLI, export_schedule
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_S = 900
 COLLECTIVES = ("_c10d_functional.",)
+# Name, level, scheduler and options.
+EXPORTS = (
+    ("two-sided", "fx", "two-sided"),
+    ("sweep", "fx", "latest-safe-launch"),
+    ("buckets", "fx", "just-in-time", "--set", "bucket_mode=coalesced"),
+    ("merged", "fx", "just-in-time", "--set", "bucket_mode=fsdp"),
+    ("scheduler's buckets", "fx", "overlap-scheduler", "--set", "collective_bucketing=true"),
+    ("units", "scheduler", "latest-safe-launch"))
+EXPORTS_BY_RANK = (("uneven", "two-sided"), ("uneven merged", "two-sided", "--set", "bucket_mode=fsdp"))
 
 
 def run_ranks(plan: dict[str, Any], folder: str) -> list[list[dict[str, Any]]]:
@@ -115,7 +125,7 @@ class Loop(unittest.TestCase):
     """All scenarios share two runs of the ranks: one captures, one applies what gatherscope-cli made of it."""
 
     folder: str
-    schedules: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]
+    schedules: dict[str, list[list[tuple[dict[str, Any], dict[str, Any]]]]]  # by rank: the graphs and their schedules
     outcomes: dict[str, list[dict[str, Any]]]
 
     @classmethod
@@ -123,42 +133,57 @@ class Loop(unittest.TestCase):
         cls._temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls._temporary.cleanup)
         cls.folder = cls._temporary.name
-        graphs = os.path.join(cls.folder, "graphs")
+        path = lambda name: os.path.join(cls.folder, name)
         captured = run_ranks({"steps": [
             {"name": "reference", "kind": "reference"},
-            {"name": "capture", "kind": "capture", "folder": graphs}]}, cls.folder)
+            {"name": "capture", "kind": "capture", "folder": path("graphs")},
+            {"name": "reference", "kind": "reference", "model": "uneven"},
+            {"name": "capture", "kind": "capture", "folder": path("uneven graphs"), "model": "uneven"}]}, cls.folder)
         cls.outcomes = {"capture": [rank[1] for rank in captured]}
         cls.schedules = {}
-        for name, level, scheduler, options in (
-                ("two-sided", "fx", "two-sided", ()),
-                ("sweep", "fx", "latest-safe-launch", ()),
-                ("buckets", "fx", "just-in-time", ("--set", "bucket_mode=coalesced")),
-                ("merged", "fx", "just-in-time", ("--set", "bucket_mode=fsdp")),
-                ("scheduler's buckets", "fx", "overlap-scheduler", ("--set", "collective_bucketing=true")),
-                ("units", "scheduler", "latest-safe-launch", ())):
-            cls.schedules[name] = cls.export(graphs, name, level, scheduler, options)
-        path = lambda name: os.path.join(cls.folder, name)
+        for name, level, *options in EXPORTS:
+            cls.export("graphs", name, level, options)
+        for name, *options in EXPORTS_BY_RANK:
+            cls.export_by_rank("uneven graphs", name, options)
+        os.makedirs(path("one rank's"))
+        shutil.copytree(path("uneven"), path("one rank's"), ignore=lambda _, names: [n for n in names if "rank1" in n],
+                        dirs_exist_ok=True)
         steps: list[dict[str, Any]] = [{"name": "reference", "kind": "reference"}]
-        steps += [{"name": name, "kind": "apply", "folder": path(name)} for name in cls.schedules]
+        steps += [{"name": name, "kind": "apply", "folder": path(name)} for name, *_ in EXPORTS]
         steps += [
-            {"name": "changed reference", "kind": "reference", "extra": True},
-            {"name": "changed", "kind": "apply", "folder": path("two-sided"), "extra": True},
-            {"name": "disagree", "kind": "apply", "folders": [path("two-sided"), path("sweep")]},
-            {"name": "silent", "kind": "apply", "folder": path("two-sided"), "ranks": [0], "timeout_s": 3}]
+            {"name": "changed reference", "kind": "reference", "model": "extra"},
+            {"name": "changed", "kind": "apply", "folder": path("two-sided"), "model": "extra"},
+            {"name": "two orders", "kind": "apply", "folders": [path("two-sided"), path("sweep")]},
+            {"name": "disagree", "kind": "apply", "folders": [path("buckets"), path("scheduler's buckets")]},
+            {"name": "silent", "kind": "apply", "folder": path("two-sided"), "ranks": [0], "timeout_s": 3},
+            {"name": "uneven reference", "kind": "reference", "model": "uneven"}]
+        steps += [{"name": name, "kind": "apply", "folder": path(name), "model": "uneven"}
+                  for name in ("uneven", "uneven merged", "one rank's")]
         ranks = run_ranks({"steps": steps}, cls.folder)
         for index, step in enumerate(steps):
             cls.outcomes[step["name"]] = [rank[index] for rank in ranks]
 
     @classmethod
-    def export(cls, graphs: str, name: str, level: str, scheduler: str,
-               options: tuple[str, ...]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Schedules of rank 0's graphs; both ranks have the same program."""
+    def export(cls, graphs: str, name: str, level: str, options: Sequence[str]) -> None:
+        """Schedules of rank 0's graphs for both ranks, which have the same program."""
         made = []
         os.makedirs(os.path.join(cls.folder, name))
-        for file in sorted(pathlib.Path(graphs).glob(f"*.{level}.rank0.json")):
+        for file in sorted(pathlib.Path(cls.folder, graphs).glob(f"*.{level}.rank0.json")):
             out = os.path.join(cls.folder, name, file.name)
-            made.append((graph_json.read(str(file)), export_schedule(str(file), out, scheduler, *options)))
-        return made
+            made.append((graph_json.read(str(file)), export_schedule(str(file), out, *options)))
+        cls.schedules[name] = [made, made]
+
+    @classmethod
+    def export_by_rank(cls, graphs: str, name: str, options: Sequence[str]) -> None:
+        """A schedule of each rank's own graphs, made to fit the other rank's, in one folder."""
+        os.makedirs(os.path.join(cls.folder, name))
+        cls.schedules[name] = [[], []]
+        for rank in range(2):
+            for file in sorted(pathlib.Path(cls.folder, graphs).glob(f"*.fx.rank{rank}.json")):
+                other = str(file).replace(f".rank{rank}.", f".rank{1 - rank}.")
+                out = os.path.join(cls.folder, name, file.name)
+                cls.schedules[name][rank].append((graph_json.read(str(file)), export_schedule(
+                    str(file), out, *options, "--rank-file", other)))
 
     def check_run(self, name: str) -> None:
         for rank in self.outcomes[name]:
@@ -169,9 +194,9 @@ class Loop(unittest.TestCase):
 
     def check_applied(self, name: str) -> None:
         self.check_run(name)
-        order = [item for document, schedule in self.schedules[name] for item in expected(document, schedule)]
-        for rank in self.outcomes[name]:
+        for rank, made in zip(self.outcomes[name], self.schedules[name]):
             self.assertEqual([result["applied"] for result in rank["results"]], [True, True], rank["results"])
+            order = [item for document, schedule in made for item in expected(document, schedule)]
             self.assertEqual(traced(rank["operators"]), order)
 
     def check_refused(self, name: str, reason: str) -> None:
@@ -187,15 +212,15 @@ class Loop(unittest.TestCase):
             self.assertEqual(len(rank["files"]), 4)  # two graphs, two levels
 
     def test_hashes_are_those_of_the_program(self) -> None:
-        for made in self.schedules.values():
-            for document, schedule in made:
+        for ranks in self.schedules.values():
+            for document, schedule in (*ranks[0], *ranks[1]):
                 self.assertEqual(structural_hash(document), schedule["structural_hash"]["source"])
 
     def test_schedules_move_something(self) -> None:
         for name in ("two-sided", "sweep", "units"):
-            document, schedule = self.schedules[name][0]
+            document, schedule = self.schedules[name][0][0]
             self.assertNotEqual(schedule["order"], [node["name"] for node in document["nodes"]])
-        self.assertTrue(self.schedules["buckets"][0][1]["rewritten"])
+        self.assertTrue(self.schedules["buckets"][0][0][1]["rewritten"])
 
     def test_fx_schedule(self) -> None:
         self.check_applied("two-sided")
@@ -205,7 +230,7 @@ class Loop(unittest.TestCase):
 
     def test_matmuls_are_where_the_schedule_has_them(self) -> None:
         """Not only the collectives among themselves: what computes between them, too."""
-        forward, schedule = self.schedules["two-sided"][0]
+        forward, schedule = self.schedules["two-sided"][0][0]
         nodes = {node["name"]: node for node in forward["nodes"]}
         order = [nodes[name]["target"].split(".")[1] for name in schedule["order"]
                  if nodes[name]["target"].startswith(("_c10d_functional.", "aten.mm."))]
@@ -237,8 +262,29 @@ class Loop(unittest.TestCase):
     def test_changed_graph_is_refused(self) -> None:
         self.check_refused("changed", "no schedule for the graph")
 
+    def test_other_orders_of_the_same_collectives_run_together(self) -> None:
+        self.check_run("two orders")
+        for rank, outcome in enumerate(self.outcomes["two orders"]):
+            made = self.schedules[("two-sided", "sweep")[rank]][rank]
+            self.assertEqual([result["applied"] for result in outcome["results"]], [True, True], outcome["results"])
+            self.assertEqual(traced(outcome["operators"]), [item for pair in made for item in expected(*pair)])
+
+    def test_ranks_with_other_graphs(self) -> None:
+        """Uneven shards: one rank pads, the other does not. Each runs the schedule of its own graph."""
+        hashes = [[document and structural_hash(document) for document, _ in made] for made in self.schedules["uneven"]]
+        self.assertFalse(set(hashes[0]) & set(hashes[1]))
+        self.check_applied("uneven")
+
+    def test_merged_buckets_of_ranks_with_other_graphs(self) -> None:
+        self.check_applied("uneven merged")
+        for rank in self.outcomes["uneven merged"]:
+            self.assertIn("all_gather_into_tensor_out", [name for name, _ in traced(rank["operators"])])
+
+    def test_a_rank_without_a_schedule_for_its_graph(self) -> None:
+        self.check_refused("one rank's", "rank 1: no schedule for the graph")
+
     def test_ranks_that_disagree_are_refused(self) -> None:
-        self.check_refused("disagree", "differs from rank 0 in its order")
+        self.check_refused("disagree", "differs from rank 0 in its collectives")
         for rank in self.outcomes["disagree"]:
             self.assertEqual(len(rank["results"]), 2)
 

@@ -21,9 +21,9 @@ import simple_fsdp
 WATCHED = ("_c10d_functional::", "aten::mm", "aten::addmm")
 
 
-def compiled(extra: bool) -> tuple[Any, Any]:
+def compiled(kind: str) -> tuple[Any, Any]:
     torch._dynamo.reset()
-    model = simple_fsdp.build(dist.get_world_size(), extra)
+    model = simple_fsdp.build(dist.get_world_size(), kind)
     return model, torch.compile(model, fullgraph=True)
 
 
@@ -45,14 +45,14 @@ def unwaited() -> int:
     return int(count()) if count else 0
 
 
-def scenario(step: dict[str, Any], reference: dict[bool, list[torch.Tensor]]) -> dict[str, Any]:
+def scenario(step: dict[str, Any], reference: dict[str, list[torch.Tensor]]) -> dict[str, Any]:
     rank = dist.get_rank()
-    extra = bool(step.get("extra"))
-    model, run = compiled(extra)
+    model_kind = step.get("model", "plain")
+    model, run = compiled(model_kind)
     began = time.monotonic()
     outcome: dict[str, Any] = {"name": step["name"]}
     if step["kind"] == "reference":
-        reference[extra] = simple_fsdp.train(model, run, rank)
+        reference[model_kind] = simple_fsdp.train(model, run, rank)
         return outcome
     if step["kind"] == "capture":
         with gatherscope_bridge.Recorder(step["folder"], levels=("fx", "scheduler"), model="loop test") as recorder:
@@ -66,7 +66,7 @@ def scenario(step: dict[str, Any], reference: dict[bool, list[torch.Tensor]]) ->
     else:
         got = simple_fsdp.train(model, run, rank)
     outcome["seconds"] = time.monotonic() - began
-    outcome["bit_equal"] = equal(got, reference[extra])
+    outcome["bit_equal"] = equal(got, reference[model_kind])
     outcome["operators"] = operators(lambda: simple_fsdp.train(model, run, rank, 1))
     outcome["unwaited"] = unwaited()
     return outcome
@@ -78,7 +78,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO)
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
-    reference: dict[bool, list[torch.Tensor]] = {}
+    reference: dict[str, list[torch.Tensor]] = {}
     outcomes = [scenario(step, reference) for step in plan["steps"]]
     dist.barrier()
     with open(f"{plan['results']}.rank{dist.get_rank()}.json", "w", encoding="utf-8") as file:
