@@ -69,14 +69,16 @@ class Bridge:
             other = self._by_hash.setdefault((schedule.level, schedule.source_hash), schedule)
             if other.digest() != schedule.digest():
                 raise ScheduleError(f"{other.path} and {schedule.path} order the same graph differently")
+        self._levels = sorted({level for level, _ in self._by_hash})
         self._install = next(_installs)
         self._votes = {"fx": itertools.count(), "scheduler": itertools.count()}
         self._hooks: Optional[Hooks] = Hooks(self._fx, self._units)
 
     def _vote(self, level: str, refused: str, program: dict[str, Any]) -> tuple[bool, str]:
-        """`program`: the sequence of collectives that this rank would run; of no meaning where it refuses."""
+        """`program`: the sequence of collectives that this rank would run; of no meaning where it refuses. The levels of
+        the schedules decide whether the units of a graph are voted on as well."""
         topic = f"{self._install}/{level}/{next(self._votes[level])}"
-        decision = agree(topic, {**program, "refused": refused}, self._timeout_s)
+        decision = agree(topic, {**program, "levels": self._levels, "refused": refused}, self._timeout_s)
         return decision.agreed, decision.reason
 
     def _record(self, result: Applied) -> None:
@@ -106,7 +108,7 @@ class Bridge:
         agreed, reason = self._vote("fx", refused, program)
         if not agreed and plan is not None:
             plan.drop()
-        if schedule is None and found != "?" and any(level == "scheduler" for level, _ in self._by_hash):
+        if schedule is None and found != "?" and "scheduler" in self._levels:
             return  # a schedule of the units may follow; nothing to say yet
         if not agreed or plan is None or schedule is None:
             self._record(Applied("fx", found, False, reason or refused, schedule.path if schedule else ""))
@@ -120,7 +122,12 @@ class Bridge:
             scheduled, refused = unit_order.scheduled(units), ""
         except Exception as error:
             scheduled, refused = False, _reason(error)
-        return self._keep_order(units) if scheduled else self._units_of_schedule(units, refused)
+        if scheduled and "scheduler" not in self._levels:
+            return self._keep_order(units)
+        ordered = self._units_of_schedule(units, refused, scheduled)
+        if ordered is None:
+            return self._keep_order(units) if scheduled else units
+        return ordered
 
     def _keep_order(self, units: list[Any]) -> list[Any]:
         """Puts the units of a graph that a schedule was applied to into its order. The ranks have agreed; one that cannot
@@ -150,14 +157,15 @@ class Bridge:
             raise ScheduleError(f"{schedule.path}: {broken[1]} would run before {broken[0]}, which it needs")
         return order
 
-    def _units_of_schedule(self, units: list[Any], refused: str) -> list[Any]:
-        """Applies a schedule of level "scheduler", if there is one for these units. `refused`: why none can be."""
+    def _units_of_schedule(self, units: list[Any], refused: str, scheduled: bool) -> Optional[list[Any]]:
+        """Applies a schedule of level "scheduler", if there is one for these units; None if not. `refused`: why none can
+        be. `scheduled`: a schedule of level "fx" has made this graph, its order holds where there is none for the units."""
         found, schedule, program = "?", None, {}
         order: list[int] = []
         tied: Optional[list[tuple[Any, Any]]] = None
         try:
             if not any(map(is_launch, units)):
-                return units
+                return None
             document = scheduler_json(units)
             found = structural_hash(document)
             schedule = self._by_hash.get(("scheduler", found))
@@ -169,14 +177,13 @@ class Bridge:
         except Exception as error:
             refused = _reason(error)
         agreed, reason = self._vote("scheduler", refused, program)
-        if not any(level == "scheduler" for level, _ in self._by_hash):
-            return units
-        if not agreed or tied is None or schedule is None:
+        if agreed and tied is not None and schedule is not None:
+            moved = sum(b != a + 1 for a, b in zip(order, order[1:]))
+            self._record(Applied("scheduler", found, True, "", schedule.path, moved))
+            return self._commit(tied)
+        if "scheduler" in self._levels and not (scheduled and schedule is None):
             self._record(Applied("scheduler", found, False, reason or refused, schedule.path if schedule else ""))
-            return units
-        moved = sum(b != a + 1 for a, b in zip(order, order[1:]))
-        self._record(Applied("scheduler", found, True, "", schedule.path, moved))
-        return self._commit(tied)
+        return None
 
     def close(self) -> None:
         if self._hooks is not None:

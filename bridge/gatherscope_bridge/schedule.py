@@ -89,8 +89,11 @@ class Schedule:
         if self.level not in ("fx", "scheduler"):
             raise ScheduleError(f"{self.path}: the level \"{self.level}\" is not known")
         if self.level == "scheduler" and self.rewritten:
-            raise ScheduleError(f"{self.path}: passes made new nodes; kernels cannot be made from a schedule. Capture the "
-                                "fx level to apply buckets")
+            raise ScheduleError(f"{self.path}: passes made new nodes; kernels cannot be made from a schedule. Apply the "
+                                "buckets at level fx, capture the units of that run, and schedule those")
+        if any(self.rewritten[name].get("op") == "call_method" for name in self.made()):
+            raise ScheduleError(f"{self.path}: redistributes were lowered, in a graph of dynamo that Inductor never sees. "
+                                "Export from a graph that the Recorder wrote: there they are collectives already")
         for name in self.made():
             call = self.rewritten[name]
             if any(self._buffer_of(item) is None for item in written(resolve(call["target"]), call["args"], call["kwargs"])):

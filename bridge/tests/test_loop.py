@@ -26,7 +26,7 @@ COLLECTIVES = ("_c10d_functional.",)
 EXPORTS = (
     ("two-sided", "fx", "two-sided"),
     ("sweep", "fx", "latest-safe-launch"),
-    ("buckets", "fx", "just-in-time", "--set", "bucket_mode=coalesced"),
+    ("buckets", "fx", "just-in-time", "--set", "bucket_mode=coalesced", "--set", "bucket_cap_mib=0.02"),
     ("merged", "fx", "just-in-time", "--set", "bucket_mode=fsdp"),
     ("scheduler's buckets", "fx", "overlap-scheduler", "--set", "collective_bucketing=true"),
     ("units", "scheduler", "latest-safe-launch"))
@@ -102,7 +102,7 @@ def expected(document: dict[str, Any], schedule: dict[str, Any]) -> list[tuple[s
             continue
         argument = node["args"][0]
         if "wait_tensor" in node["target"] and schedule["level"] == "scheduler":
-            shape = shapes[next(n for n in node["inputs"] if "collective" in nodes[n]["tags"])]
+            shape = shapes[next(n for n in node["inputs"] if "collective" in nodes[n]["tags"] or "getitem" in nodes[n]["target"])]
         elif "wait_tensor" in node["target"]:
             shape = shapes[name]
         else:
@@ -149,16 +149,27 @@ class Loop(unittest.TestCase):
         shutil.copytree(path("uneven"), path("one rank's"), ignore=lambda _, names: [n for n in names if "rank1" in n],
                         dirs_exist_ok=True)
         steps: list[dict[str, Any]] = [{"name": "reference", "kind": "reference"}]
-        steps += [{"name": name, "kind": "apply", "folder": path(name)} for name, *_ in EXPORTS]
+        steps += [{"name": name, "kind": "apply", "folder": path(name),
+                   **({"capture": path("bucket units")} if name == "buckets" else {})} for name, *_ in EXPORTS]
         steps += [
             {"name": "changed reference", "kind": "reference", "model": "extra"},
             {"name": "changed", "kind": "apply", "folder": path("two-sided"), "model": "extra"},
             {"name": "two orders", "kind": "apply", "folders": [path("two-sided"), path("sweep")]},
             {"name": "disagree", "kind": "apply", "folders": [path("buckets"), path("scheduler's buckets")]},
-            {"name": "silent", "kind": "apply", "folder": path("two-sided"), "ranks": [0], "timeout_s": 3},
             {"name": "uneven reference", "kind": "reference", "model": "uneven"}]
         steps += [{"name": name, "kind": "apply", "folder": path(name), "model": "uneven"}
                   for name in ("uneven", "uneven merged", "one rank's")]
+        # Last: from here on rank 0 has installed once more than rank 1.
+        steps.append({"name": "silent", "kind": "apply", "folder": path("two-sided"), "ranks": [0], "timeout_s": 3})
+        cls.run_steps(steps)
+        cls.export("bucket units", "buckets in order", "scheduler", ["latest-safe-launch"])
+        for file in pathlib.Path(path("buckets")).iterdir():
+            shutil.copy(file, path("buckets in order"))
+        cls.run_steps([{"name": "reference", "kind": "reference"},
+                       {"name": "buckets in order", "kind": "apply", "folder": path("buckets in order")}])
+
+    @classmethod
+    def run_steps(cls, steps: list[dict[str, Any]]) -> None:
         ranks = run_ranks({"steps": steps}, cls.folder)
         for index, step in enumerate(steps):
             cls.outcomes[step["name"]] = [rank[index] for rank in ranks]
@@ -192,10 +203,12 @@ class Loop(unittest.TestCase):
             launches = [op for op, _ in traced(rank["operators"]) if op != "wait_tensor"]
             self.assertGreater(len(launches), 0)
 
-    def check_applied(self, name: str) -> None:
+    def check_applied(self, name: str, levels: Sequence[str] = ()) -> None:
         self.check_run(name)
         for rank, made in zip(self.outcomes[name], self.schedules[name]):
-            self.assertEqual([result["applied"] for result in rank["results"]], [True, True], rank["results"])
+            self.assertEqual([result["applied"] for result in rank["results"]], [True] * max(2, len(levels)), rank["results"])
+            if levels:
+                self.assertEqual([result["level"] for result in rank["results"]], levels)
             order = [item for document, schedule in made for item in expected(document, schedule)]
             self.assertEqual(traced(rank["operators"]), order)
 
@@ -258,6 +271,10 @@ class Loop(unittest.TestCase):
 
     def test_scheduler_level(self) -> None:
         self.check_applied("units")
+
+    def test_units_of_buckets(self) -> None:
+        """A schedule of the units cannot make buckets, but it orders those that one of the fx level made."""
+        self.check_applied("buckets in order", ["fx", "scheduler"] * 2)
 
     def test_changed_graph_is_refused(self) -> None:
         self.check_refused("changed", "no schedule for the graph")

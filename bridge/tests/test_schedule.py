@@ -314,7 +314,8 @@ class Failures(unittest.TestCase):
 
     def test_the_order_of_a_scheduled_graph_is_no_vote(self) -> None:
         """The ranks have agreed on it: one that cannot keep its units in order lets no other wait."""
-        with apply.Bridge([self.units_schedule()]) as bridge, mock.patch.object(
+        self.units_schedule()
+        with apply.Bridge([self.schedule("fx", graph_json.graph_json(self.graph))]) as bridge, mock.patch.object(
                 apply.unit_order, "scheduled", lambda units: True), mock.patch.object(
                 apply.unit_order, "order_by_origins", side_effect=ValueError("broken")), self.assertLogs(
                 "gatherscope_bridge", "WARNING"):

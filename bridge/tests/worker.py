@@ -5,6 +5,7 @@ bit with the run that knows nothing of the bridge.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ import time
 from typing import Any, Callable
 
 import torch
+import torch._functorch.config
 import torch.distributed as dist
 
 import gatherscope_bridge
@@ -60,7 +62,10 @@ def scenario(step: dict[str, Any], reference: dict[str, list[torch.Tensor]]) -> 
         outcome["files"] = [os.path.basename(file) for file in recorder.files]
     elif rank in step.get("ranks", (0, 1)):
         folder = step["folders"][rank] if "folders" in step else step["folder"]
-        with gatherscope_bridge.install(folder, timeout_s=step.get("timeout_s", 60)) as bridge:
+        with contextlib.ExitStack() as stack:
+            if "capture" in step:  # outside: it sees the units before they are tied to their order
+                stack.enter_context(gatherscope_bridge.Recorder(step["capture"], levels=("scheduler",)))
+            bridge = stack.enter_context(gatherscope_bridge.install(folder, timeout_s=step.get("timeout_s", 60)))
             got = simple_fsdp.train(model, run, rank)
         outcome["results"] = [vars(result) for result in bridge.results]
     else:
@@ -77,6 +82,8 @@ def main() -> None:
         plan = json.load(file)
     logging.basicConfig(level=logging.INFO)
     torch.set_num_threads(1)
+    # Its key has the whole shapes of DTensors only: a rank would load the graph of one with another shard.
+    torch._functorch.config.enable_autograd_cache = False
     dist.init_process_group("gloo")
     reference: dict[str, list[torch.Tensor]] = {}
     outcomes = [scenario(step, reference) for step in plan["steps"]]
