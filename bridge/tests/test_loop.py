@@ -71,7 +71,7 @@ def evaluated(document: dict[str, Any], schedule: dict[str, Any]) -> dict[str, A
     def tensor(value: Any) -> Any:
         if isinstance(value, list):
             return [tensor(item) for item in value]
-        return torch.empty(value["shape"], dtype=getattr(torch, value["dtype"]), device="meta") if value else None
+        return torch.empty(value["shape"], dtype=getattr(torch, value["dtype"]), device="meta") if value and "shape" in value else None
 
     def argument(item: Any) -> Any:
         if isinstance(item, list):
