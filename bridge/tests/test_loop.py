@@ -22,14 +22,15 @@ from support import CLI, export_schedule
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_S = 900
 COLLECTIVES = ("_c10d_functional.",)
-# Name, level, scheduler and options.
+# Name, model, level, scheduler and options.
 EXPORTS = (
-    ("two-sided", "fx", "two-sided"),
-    ("sweep", "fx", "latest-safe-launch"),
-    ("buckets", "fx", "just-in-time", "--set", "bucket_mode=coalesced", "--set", "bucket_cap_mib=0.02"),
-    ("merged", "fx", "just-in-time", "--set", "bucket_mode=fsdp"),
-    ("scheduler's buckets", "fx", "overlap-scheduler", "--set", "collective_bucketing=true"),
-    ("units", "scheduler", "latest-safe-launch"))
+    ("two-sided", "plain", "fx", "two-sided"),
+    ("sweep", "plain", "fx", "latest-safe-launch"),
+    ("buckets", "plain", "fx", "just-in-time", "--set", "bucket_mode=coalesced", "--set", "bucket_cap_mib=0.02"),
+    ("merged", "plain", "fx", "just-in-time", "--set", "bucket_mode=fsdp"),
+    ("scheduler's buckets", "plain", "fx", "overlap-scheduler", "--set", "collective_bucketing=true"),
+    ("mixed buckets", "mixed", "fx", "overlap-scheduler", "--set", "collective_bucketing=true"),
+    ("units", "plain", "scheduler", "latest-safe-launch"))
 EXPORTS_BY_RANK = (("uneven", "two-sided"), ("uneven merged", "two-sided", "--set", "bucket_mode=fsdp"))
 
 
@@ -115,7 +116,7 @@ def traced(operators: list[list[Any]]) -> list[tuple[str, Any]]:
     found = []
     for name, shapes in operators:
         if name.startswith("_c10d_functional::"):
-            packet = name.split("::")[1]
+            packet = name.split("::")[1].removesuffix("_")  # Inductor reduces in place where it can
             found.append((packet, None if "coalesced" in packet else shapes[0]))
     return found
 
@@ -133,40 +134,42 @@ class Loop(unittest.TestCase):
         cls._temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls._temporary.cleanup)
         cls.folder = cls._temporary.name
-        path = lambda name: os.path.join(cls.folder, name)
-        captured = run_ranks({"steps": [
-            {"name": "reference", "kind": "reference"},
-            {"name": "capture", "kind": "capture", "folder": path("graphs")},
-            {"name": "reference", "kind": "reference", "model": "uneven"},
-            {"name": "capture", "kind": "capture", "folder": path("uneven graphs"), "model": "uneven"}]}, cls.folder)
-        cls.outcomes = {"capture": [rank[1] for rank in captured]}
-        cls.schedules = {}
-        for name, level, *options in EXPORTS:
-            cls.export("graphs", name, level, options)
+        cls.schedules, cls.outcomes = {}, {}
+        cls.run_steps([step for model in ("plain", "uneven", "mixed") for step in (
+            {"name": f"{model} reference", "kind": "reference", "model": model},
+            {"name": f"{model} capture", "kind": "capture", "folder": cls.path(f"{model} graphs"), "model": model})])
+        for name, model, level, *options in EXPORTS:
+            cls.export(f"{model} graphs", name, level, options)
         for name, *options in EXPORTS_BY_RANK:
             cls.export_by_rank("uneven graphs", name, options)
-        os.makedirs(path("one rank's"))
-        shutil.copytree(path("uneven"), path("one rank's"), ignore=lambda _, names: [n for n in names if "rank1" in n],
-                        dirs_exist_ok=True)
-        steps: list[dict[str, Any]] = [{"name": "reference", "kind": "reference"}]
-        steps += [{"name": name, "kind": "apply", "folder": path(name),
-                   **({"capture": path("bucket units")} if name == "buckets" else {})} for name, *_ in EXPORTS]
-        steps += [
-            {"name": "changed reference", "kind": "reference", "model": "extra"},
+        shutil.copytree(cls.path("uneven"), cls.path("one rank's"),
+                        ignore=lambda _, names: [name for name in names if "rank1" in name])
+        cls.run_steps(cls.steps())
+        cls.export("bucket units", "buckets in order", "scheduler", ["latest-safe-launch"])
+        shutil.copytree(cls.path("buckets"), cls.path("buckets in order"), dirs_exist_ok=True,
+                        ignore=lambda _, names: [name for name in names if ".fx." not in name])
+        cls.run_steps([{"name": "plain reference", "kind": "reference"},
+                       {"name": "buckets in order", "kind": "apply", "folder": cls.path("buckets in order")}])
+
+    @classmethod
+    def path(cls, name: str) -> str:
+        return os.path.join(cls.folder, name)
+
+    @classmethod
+    def steps(cls) -> list[dict[str, Any]]:
+        path = cls.path
+        steps: list[dict[str, Any]] = [{"name": f"{model} reference", "kind": "reference", "model": model}
+                                       for model in ("plain", "extra", "uneven", "mixed")]
+        steps += [{"name": name, "kind": "apply", "folder": path(name), "model": model} for name, model, *_ in EXPORTS]
+        next(step for step in steps if step["name"] == "buckets")["capture"] = path("bucket units")
+        steps += [{"name": name, "kind": "apply", "folder": path(name), "model": "uneven"}
+                  for name in ("uneven", "uneven merged", "one rank's")]
+        return steps + [
             {"name": "changed", "kind": "apply", "folder": path("two-sided"), "model": "extra"},
             {"name": "two orders", "kind": "apply", "folders": [path("two-sided"), path("sweep")]},
             {"name": "disagree", "kind": "apply", "folders": [path("buckets"), path("scheduler's buckets")]},
-            {"name": "uneven reference", "kind": "reference", "model": "uneven"}]
-        steps += [{"name": name, "kind": "apply", "folder": path(name), "model": "uneven"}
-                  for name in ("uneven", "uneven merged", "one rank's")]
-        # Last: from here on rank 0 has installed once more than rank 1.
-        steps.append({"name": "silent", "kind": "apply", "folder": path("two-sided"), "ranks": [0], "timeout_s": 3})
-        cls.run_steps(steps)
-        cls.export("bucket units", "buckets in order", "scheduler", ["latest-safe-launch"])
-        for file in pathlib.Path(path("buckets")).iterdir():
-            shutil.copy(file, path("buckets in order"))
-        cls.run_steps([{"name": "reference", "kind": "reference"},
-                       {"name": "buckets in order", "kind": "apply", "folder": path("buckets in order")}])
+            # Last: from here on rank 0 has installed once more than rank 1.
+            {"name": "silent", "kind": "apply", "folder": path("two-sided"), "ranks": [0], "timeout_s": 3}]
 
     @classmethod
     def run_steps(cls, steps: list[dict[str, Any]]) -> None:
@@ -178,21 +181,21 @@ class Loop(unittest.TestCase):
     def export(cls, graphs: str, name: str, level: str, options: Sequence[str]) -> None:
         """Schedules of rank 0's graphs for both ranks, which have the same program."""
         made = []
-        os.makedirs(os.path.join(cls.folder, name))
-        for file in sorted(pathlib.Path(cls.folder, graphs).glob(f"*.{level}.rank0.json")):
-            out = os.path.join(cls.folder, name, file.name)
+        os.makedirs(cls.path(name))
+        for file in sorted(pathlib.Path(cls.path(graphs)).glob(f"*.{level}.rank0.json")):
+            out = os.path.join(cls.path(name), file.name)
             made.append((graph_json.read(str(file)), export_schedule(str(file), out, *options)))
         cls.schedules[name] = [made, made]
 
     @classmethod
     def export_by_rank(cls, graphs: str, name: str, options: Sequence[str]) -> None:
         """A schedule of each rank's own graphs, made to fit the other rank's, in one folder."""
-        os.makedirs(os.path.join(cls.folder, name))
+        os.makedirs(cls.path(name))
         cls.schedules[name] = [[], []]
         for rank in range(2):
-            for file in sorted(pathlib.Path(cls.folder, graphs).glob(f"*.fx.rank{rank}.json")):
+            for file in sorted(pathlib.Path(cls.path(graphs)).glob(f"*.fx.rank{rank}.json")):
                 other = str(file).replace(f".rank{rank}.", f".rank{1 - rank}.")
-                out = os.path.join(cls.folder, name, file.name)
+                out = os.path.join(cls.path(name), file.name)
                 cls.schedules[name][rank].append((graph_json.read(str(file)), export_schedule(
                     str(file), out, *options, "--rank-file", other)))
 
@@ -220,8 +223,8 @@ class Loop(unittest.TestCase):
                 self.assertIn(reason, result["reason"])
 
     def test_capture_changes_nothing(self) -> None:
-        self.check_run("capture")
-        for rank in self.outcomes["capture"]:
+        self.check_run("plain capture")
+        for rank in self.outcomes["plain capture"]:
             self.assertEqual(len(rank["files"]), 4)  # two graphs, two levels
 
     def test_hashes_are_those_of_the_program(self) -> None:
@@ -268,6 +271,15 @@ class Loop(unittest.TestCase):
         names = [name for name, _ in traced(self.outcomes["scheduler's buckets"][0]["operators"])]
         self.assertLess(names.count("reduce_scatter_tensor"), 5)
         self.assertIn("all_gather_into_tensor_out", names)
+
+    def test_buckets_of_several_kinds(self) -> None:
+        """Gathers with the casts in front of them, reduce-scatters and all-reduces."""
+        self.check_applied("mixed buckets")
+        names = [name for name, _ in traced(self.outcomes["mixed buckets"][0]["operators"])]
+        before = [node["target"] for document, _ in self.schedules["mixed buckets"][0] for node in document["nodes"]]
+        self.assertIn("all_gather_into_tensor_out", names)
+        for kind in ("reduce_scatter_tensor", "all_reduce"):
+            self.assertLess(names.count(kind), before.count(f"_c10d_functional.{kind}.default"))
 
     def test_scheduler_level(self) -> None:
         self.check_applied("units")
