@@ -136,7 +136,7 @@ class FxPlan:
         if fake_mode is None:
             raise ScheduleError(f"the inputs of {node.name} have no values to make it from")
         with fake_mode:
-            return node.target(*values[0], **values[1])  # type: ignore[operator]
+            return node.target(*values[0], **values[1])
 
     def _fake_mode(self) -> Optional[Any]:
         """That of the graph: a buffer that is made has no inputs."""

@@ -136,7 +136,8 @@ class Schedule:
     def _slice_of(self, item: Any) -> Optional[Json]:
         """The slice that an argument is, or into which the copy that it is copied."""
         for _ in range(2):
-            call = self.rewritten.get(item.get("n")) if isinstance(item, dict) and isinstance(item.get("n"), str) else None
+            name = item.get("n") if isinstance(item, dict) else None
+            call = self.rewritten.get(name) if isinstance(name, str) else None
             if call is not None and call["target"] == _SLICE:
                 args = call["args"]
                 return call if len(args) == 4 and all(isinstance(n, int) for n in args[1:]) else None
