@@ -28,25 +28,12 @@ def _own_rank(group: str) -> int:
     return rank
 
 
-def _argument(item: Any, node_of: dict[str, torch.fx.Node]) -> Any:
-    """An argument of a schedule as fx has it."""
-    if isinstance(item, list):
-        return [_argument(child, node_of) for child in item]
-    if not isinstance(item, dict):
-        return item
-    if OWN_PART in item:
-        return _own_rank(item[OWN_PART]) * item["rows"] + item["plus"]
-    if "n" in item:
-        if item["n"] not in node_of:
-            raise ScheduleError(f"an argument names {item['n']}, which the graph does not have")
-        return node_of[item["n"]]
-    if "dtype" in item:
-        return getattr(torch, item["dtype"])
-    if "float" in item:
-        return float(item["float"])
-    if "device" in item:
-        return torch.device(item["device"])
-    raise ScheduleError(f"an argument {json.dumps(item)} cannot be made in torch")
+def _own_texts(new: Any, old: Any) -> Any:
+    """An argument of a node that stays, with this rank's own texts and devices: names of groups and indices of devices are
+    others on other ranks, and no pass changes them."""
+    if isinstance(new, (list, tuple)) and isinstance(old, (list, tuple)) and len(new) == len(old):
+        return type(old)(_own_texts(a, b) for a, b in zip(new, old))
+    return old if isinstance(old, (str, torch.device)) and isinstance(new, type(old)) else new
 
 
 def _same_layout(a: Any, b: Any) -> bool:
@@ -97,13 +84,47 @@ class FxPlan:
             self.after.append(node_of[name])
         self._check()
 
+    def _argument(self, item: Any, node_of: dict[str, torch.fx.Node]) -> Any:
+        """An argument of a schedule as fx has it."""
+        if isinstance(item, list):
+            return [self._argument(child, node_of) for child in item]
+        if not isinstance(item, dict):
+            return item
+        if OWN_PART in item:
+            return _own_rank(item[OWN_PART]) * item["rows"] + item["plus"]
+        if "n" in item:
+            if item["n"] not in node_of:
+                raise ScheduleError(f"an argument names {item['n']}, which the graph does not have")
+            return node_of[item["n"]]
+        if "dtype" in item:
+            return getattr(torch, item["dtype"])
+        if "float" in item:
+            return float(item["float"])
+        if "device" in item:
+            return self._device(torch.device(item["device"]))
+        raise ScheduleError(f"an argument {json.dumps(item)} cannot be made in torch")
+
+    def _device(self, device: torch.device) -> torch.device:
+        """This rank's device for one of the exporting rank: "cuda:0" is another's "cuda:1"."""
+        values = [n.meta.get("val") for n in self.before]
+        found = {value.device for value in values if isinstance(value, torch.Tensor) and value.device.type == device.type}
+        if device in found:
+            return device
+        if len(found) != 1:
+            raise ScheduleError(f"which device is {device} here? The graph uses {len(found)} of this type")
+        return found.pop()
+
     def _call(self, call: Json, node_of: dict[str, torch.fx.Node]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return tuple(_argument(call["args"], node_of)), {k: _argument(v, node_of) for k, v in call["kwargs"].items()}
+        return (tuple(self._argument(call["args"], node_of)),
+                {key: self._argument(item, node_of) for key, item in call["kwargs"].items()})
 
     def _change(self, node: torch.fx.Node, call: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
-        if written(node.target, *call) != written(node.target, node.args, node.kwargs):
+        args, kwargs = call
+        args = _own_texts(args, node.args)
+        kwargs = {key: _own_texts(item, node.kwargs.get(key)) for key, item in kwargs.items()}
+        if written(node.target, args, kwargs) != written(node.target, node.args, node.kwargs):
             raise ScheduleError(f"{node.name} would write into something else")
-        self.calls[node] = call
+        self.calls[node] = (args, kwargs)
 
     def _make(self, call: Json, node_of: dict[str, torch.fx.Node], groups: Json) -> torch.fx.Node:
         target, (args, kwargs) = resolve(call["target"]), self._call(call, node_of)

@@ -148,7 +148,7 @@ class Schedule:
 
     def digest(self) -> str:
         """Equal where schedules do the same. Texts among the arguments of new calls are group names, which may differ
-        by rank, and reductions: only which of them are the same counts."""
+        by rank, and reductions: only which of them are the same counts. Of devices, the type counts."""
         texts: dict[str, int] = {}
 
         def canonical(item: Any) -> Any:
@@ -156,6 +156,8 @@ class Schedule:
                 return ["text", texts.setdefault(item, len(texts))]
             if isinstance(item, dict) and OWN_PART in item:
                 return ["own part", item["rows"], item["plus"]]
+            if isinstance(item, dict) and isinstance(item.get("device"), str):
+                return ["device", item["device"].split(":")[0]]
             return [canonical(child) for child in item] if isinstance(item, list) else item
 
         calls = []

@@ -10,11 +10,12 @@ from typing import Any, Callable
 
 import torch
 import torch.distributed as dist
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from gatherscope_bridge import Schedule, ScheduleError, graph_json, structural_hash
-from gatherscope_bridge.fx_plan import FxPlan
+from gatherscope_bridge.fx_plan import FxPlan, _own_texts
 
 RANK = 1
 
@@ -44,7 +45,13 @@ class Merged(unittest.TestCase):
             b = ops.wait_tensor.default(ops.all_gather_into_tensor.default(y, 2, self.group))
             return z.copy_(a.t() + b.t())
 
-        self.graph = make_fx(program, tracing_mode="fake")(torch.ones(2, 3), torch.ones(2, 3), torch.ones(3, 4)).graph
+        self.program = program
+        self.trace("cpu")
+
+    def trace(self, device: str) -> None:
+        with FakeTensorMode():
+            inputs = [torch.empty(*shape, device=device) for shape in ((2, 3), (2, 3), (3, 4))]
+        self.graph = make_fx(self.program, tracing_mode="fake")(*inputs).graph
         self.before = str(self.graph)
 
     def schedule(self, rank: int = 0) -> dict[str, Any]:
@@ -106,6 +113,24 @@ class Merged(unittest.TestCase):
                 values = {item.name: item.meta["val"] for item in self.graph.nodes if "val" in item.meta}
                 self.assertEqual(tuple(values[self.kept].shape), (3, 4))
                 self.assertNotIn("all_gather_into_tensor.default", str(self.graph))
+
+    def test_each_rank_has_its_device(self) -> None:
+        self.trace("meta")
+        data = self.schedule()
+        data["rewritten"][0]["kwargs"]["device"] = {"device": "meta:5"}
+        plan = self.plan(data)
+        self.assertEqual(plan.made[0].kwargs["device"], torch.device("meta"))
+        self.assertEqual(plan.made[0].meta["val"].device, torch.device("meta"))
+        plan.drop()
+        data["rewritten"][0]["kwargs"]["device"] = {"device": "cuda:0"}
+        with self.assertRaisesRegex(ScheduleError, "which device is cuda:0 here"):
+            self.plan(data)
+
+    def test_nodes_that_stay_keep_their_groups_and_devices(self) -> None:
+        exported = ("made", 2, ["9", torch.device("cuda:0")], None)
+        own = ("old", 2, ["3", torch.device("cuda:1")], 7)
+        first, second = (torch.fx.Node(self.graph, name, "placeholder", name, (), {}) for name in ("a", "b"))
+        self.assertEqual(_own_texts((first, *exported[1:]), (second, *own[1:])), (first, 2, ["3", torch.device("cuda:1")], None))
 
     def test_schedules_of_both_ranks_do_the_same(self) -> None:
         self.assertEqual(self.read(self.schedule(0)).digest(), self.read(self.schedule(1)).digest())

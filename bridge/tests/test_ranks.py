@@ -44,6 +44,13 @@ class Votes(unittest.TestCase):
         decisions = self.vote([{"order": "a", "refused": ""}, {"order": "", "refused": "no schedule"}])
         self.assertEqual(decisions, [Decision(False, "rank 1: no schedule")] * 2)
 
+    def test_a_refusal_is_not_waited_for(self) -> None:
+        """Whoever cannot take part says so at once, though a rank is silent."""
+        began = time.monotonic()
+        decisions = self.vote([{"order": "a"}, {"refused": "no schedule"}, None], timeout_s=20)
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(decisions[:2], [Decision(False, "rank 1: no schedule")] * 2)
+
     def test_groups(self) -> None:
         """Two shard groups of HSDP at the same place are right; a group that not all of its ranks have there is not."""
         halves = [[["ranks 0 1", 2]], [["ranks 0 1", 2]], [["ranks 2 3", 2]], [["ranks 2 3", 2]]]
