@@ -9,8 +9,8 @@ import torch.fx
 
 from . import units as unit_order
 from .files import ScheduleError
-from .graph_json import Json, argument, node_json, tags, value_json
-from .schedule import OWN_PART, Schedule, resolve, written
+from .graph_json import Json, argument as argument_json, node_json, tags, value_json
+from .schedule import OWN_PART, Schedule, arguments, resolve, written
 from .structural_hash import structural_hash
 
 _INHERITED = ("partitioner_tag", "seq_nr", "nn_module_stack")  # by a made node, from its first input
@@ -140,12 +140,10 @@ class FxPlan:
 
     def _check_group(self, call: Json, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], groups: Json) -> None:
         """A made collective runs on a group that this rank's own collectives use: another rank's names may mean others."""
-        schema = getattr(target, "_schema", None)
-        names = [argument.name for argument in schema.arguments] if schema else []
-        given = {**dict(zip(names, args)), **kwargs}
-        if groups and "group_name" in names and given.get("group_name") not in groups:
-            raise ScheduleError(f"{call['name']} runs on the group {given.get('group_name')}, which no collective of this "
-                                "rank's graph uses; export a schedule from this rank's capture")
+        given = arguments(target, args, kwargs)
+        if groups and "group_name" in given and given["group_name"] not in groups:
+            raise ScheduleError(f"{call['name']} runs on the group {given['group_name']}, which no collective of this rank's "
+                                "graph uses; export a schedule from this rank's capture, too")
 
     def _evaluate(self, node: torch.fx.Node, args: Any, kwargs: Any) -> Any:
         """Value of a node for the values that its inputs will have."""
@@ -204,8 +202,8 @@ class FxPlan:
         for node in self.after:
             if "collective" in tags(node):
                 args, kwargs = self.calls.get(node, (node.args, node.kwargs))
-                found.append({**node_json(node), "args": [argument(item) for item in args],
-                              "kwargs": {key: argument(item) for key, item in kwargs.items()}})
+                found.append({**node_json(node), "args": [argument_json(item) for item in args],
+                              "kwargs": {key: argument_json(item) for key, item in kwargs.items()}})
         return found
 
     def drop(self) -> None:

@@ -75,6 +75,14 @@ class Schedule:
         """Nodes that passes made."""
         return {name for name, p in zip(self.order, self.positions) if p < 0}
 
+    def groups(self) -> set[str]:
+        """Names of the groups that made collectives run on."""
+        found = set()
+        for call in (self.rewritten[name] for name in self.made()):
+            if isinstance(name := arguments(resolve(call["target"]), call["args"], call["kwargs"]).get("group_name"), str):
+                found.add(name)
+        return found
+
     def _check(self) -> None:
         """Raises if the file contradicts itself."""
         kept = [p for p in self.positions if p >= 0]
@@ -165,6 +173,12 @@ class Schedule:
             keywords = [[key, canonical(item)] for key, item in sorted(call["kwargs"].items())]
             calls.append([call["name"], call["target"], canonical(call["args"]), keywords])
         return digest([self.level, self.positions, calls])
+
+
+def arguments(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call of an operator by name; empty for what has no schema."""
+    schema = getattr(target, "_schema", None)
+    return {**dict(zip((argument.name for argument in schema.arguments), args)), **kwargs} if schema else {}
 
 
 def written(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

@@ -14,7 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
-from gatherscope_bridge import Schedule, ScheduleError, graph_json, structural_hash
+from gatherscope_bridge import Bridge, Schedule, ScheduleError, graph_json, structural_hash
 from gatherscope_bridge.fx_plan import FxPlan, _own_texts
 
 RANK = 1
@@ -157,6 +157,12 @@ class Merged(unittest.TestCase):
 
     def test_a_group_of_another_rank(self) -> None:
         self.refused("gather", lambda item: item["args"].__setitem__(2, "77"), "group 77|does not know the group")
+
+    def test_each_rank_takes_the_schedule_with_its_groups(self) -> None:
+        own, other = self.read(self.schedule()), self.read(self.changed("gather", lambda item: item["args"].__setitem__(2, "77")))
+        self.assertEqual((own.groups(), own.digest()), ({self.group}, other.digest()))
+        with Bridge([other, own]) as bridge:
+            self.assertEqual((bridge._schedule("fx", own.source_hash, {self.group: {}}), bridge._schedule("fx", "0", {})), (own, None))
 
     def test_another_shape(self) -> None:
         self.refused("full", lambda item: item["args"].__setitem__(1, [3, 4]), f"{self.schedule()['order'][-5]} would have another")
