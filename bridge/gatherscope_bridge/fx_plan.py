@@ -1,6 +1,7 @@
 """A schedule fitted to an fx graph: the nodes that its passes made, values of what they change, and the new order."""
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any, Optional
 
@@ -78,9 +79,10 @@ class FxPlan:
             call = schedule.rewritten.get(name)
             if p < 0:
                 node_of[name] = self._make(schedule.rewritten[name], node_of, document["groups"])
-            elif call is not None:
-                self._change(node_of[name], self._call(call, node_of))
-            self._revalue(node_of[name])
+            else:
+                if call is not None:
+                    self._change(node_of[name], self._call(call, node_of))
+                self._revalue(node_of[name])
             self.after.append(node_of[name])
         self._check()
 
@@ -151,12 +153,13 @@ class FxPlan:
             return self.values[n] if n in self.values else n.meta["val"]
 
         values = torch.fx.node.map_arg((args, kwargs), value)
-        fake_mode = torch._guards.detect_fake_mode(values) or self._fake_mode()
+        fake_mode = torch._guards.detect_fake_mode(values) or self._fake_mode
         if fake_mode is None:
             raise ScheduleError(f"the inputs of {node.name} have no values to make it from")
         with fake_mode:
             return node.target(*values[0], **values[1])
 
+    @functools.cached_property
     def _fake_mode(self) -> Optional[Any]:
         """That of the graph: a buffer that is made has no inputs."""
         return torch._guards.detect_fake_mode([n.meta["val"] for n in self.before if "val" in n.meta])
