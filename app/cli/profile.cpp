@@ -6,6 +6,7 @@
 #include "app/cli/profile_run.h"
 #include "base/units.h"
 #include "cost/profile_compare.h"
+#include "cost/profile_store_path.h"
 #include "profile/profile_text.h"
 
 #include <fmt/format.h>
@@ -105,12 +106,23 @@ int profilingExitCode(const Error& error) {
         if (error.code == code)
             return kExitPartMissing;
     }
-    for (const char* code :
-         {"no-such-file", "not-a-graph", "not-a-profile-store", "newer-profile-store", "store-read-only"}) {
-        if (error.code == code)
-            return kExitUnreadable;
-    }
     return error.code == "usage" ? kExitUsage : kExitProfilingAborted;
+}
+
+void printContention(const Profile& profile) {
+    if (!profile.contention.empty()) {
+        const MeasuredContention contention = overallContention(profile);
+        fmt::print("contention factor {:.3f}, compute slow-down {:.3f} (by time, over {} sizes)\n",
+                   contention.factor, contention.compute_slowdown, profile.contention.size());
+    }
+    for (const ContentionPoint& point : profile.contention)
+        fmt::print("  {:>10}: {} alone, {} beside compute: {:.3f}\n", formatBytes(point.bytes),
+                   formatTime(point.alone_ns), formatTime(point.together_ns), point.factor());
+    for (const ContentionPoint& point : profile.no_contention)
+        fmt::print("  {:>10}: could not be measured beside compute: {}\n", formatBytes(point.bytes),
+                   point.reason);
+    if (!profile.no_contention.empty())
+        fmt::print("  --again tries it anew\n");
 }
 
 void printDiff(const Analysis& before, const Analysis& after, const Profile& profile) {
@@ -130,14 +142,7 @@ void printDiff(const Analysis& before, const Analysis& after, const Profile& pro
     row("costs missing", std::to_string(a.missing_costs), std::to_string(b.missing_costs));
     const size_t moved = movedLaunches(before, after);
     fmt::print("{} of {} launches are elsewhere with the measured costs\n", moved, b.gathers);
-    if (profile.contention.empty())
-        return;
-    const MeasuredContention contention = overallContention(profile);
-    fmt::print("contention factor {:.3f}, compute slow-down {:.3f} (by time, over {} sizes)\n",
-               contention.factor, contention.compute_slowdown, profile.contention.size());
-    for (const ContentionPoint& point : profile.contention)
-        fmt::print("  {:>10}: {} alone, {} beside compute: {:.3f}\n", formatBytes(point.bytes),
-                   formatTime(point.alone_ns), formatTime(point.together_ns), point.factor());
+    printContention(profile);
 }
 
 /// The figures are those of the first rank; what they have to do with the others.
@@ -195,6 +200,10 @@ int runProfile(const QStringList& arguments) {
     if (!request) {
         printError(request.error());
         return kExitUsage;
+    }
+    if (const Status usable = checkStorePath(request->store); !usable) {
+        printError(usable.error());
+        return exitCodeFor(usable.error());
     }
     Analyser analyser;
     const Result<AnalysisPtr> before = analyseToProfile(analyser, request.value());

@@ -1,6 +1,6 @@
-// gatherscope-rank with a backend that takes no time and fails as GATHERSCOPE_FAULT says: "WHAT@RANK" with
-// kill-start, kill-compute, kill-collective, exit, stop (answers no more), throw, unfit, version and slow
-// (every run takes 50 ms).
+// gatherscope-rank with a backend that takes no time and fails as GATHERSCOPE_FAULT says: "WHAT@RANK" (or
+// "WHAT@all") with kill-start, kill-compute, kill-collective, exit, stop (answers no more), throw, unfit,
+// version, slow (every run takes 50 ms) and alone (nothing runs beside anything).
 #include "app/rank/rank_program.h"
 #include "support/fake_backend.h"
 
@@ -23,7 +23,8 @@ std::string faultOf(int32_t rank) {
     const char* text = std::getenv("GATHERSCOPE_FAULT");
     const std::string fault = text ? text : "";
     const size_t at = fault.find('@');
-    if (at == std::string::npos || fault.substr(at + 1) != std::to_string(rank))
+    const std::string whose = at == std::string::npos ? "" : fault.substr(at + 1);
+    if (whose != "all" && whose != std::to_string(rank))
         return {};
     return fault.substr(0, at);
 }
@@ -61,6 +62,11 @@ Result<std::unique_ptr<Backend>> makeFake(ControlPlane& plane) {
     hooks.prepare = [fault](const std::string& what) { return onPrepare(fault, what); };
     hooks.run = [fault](const std::string& what) { onRun(fault, what); };
     hooks.communicate = [comm] { MPI_Barrier(comm); };
+    hooks.together = [fault]() -> Status {
+        if (fault == "alone")
+            return Error{"not-supported", "it has one queue", {}, ""};
+        return Unit{};
+    };
     return std::unique_ptr<Backend>(std::make_unique<FakeBackend>(plane.rank(), hooks));
 }
 

@@ -77,6 +77,10 @@ Result<std::vector<int64_t>> FakeBackend::time(PreparedOp& op, const TimingPlan&
 
 Result<TogetherTimes> FakeBackend::timeTogether(PreparedOp& collective, PreparedOp& compute,
                                                 const TimingPlan& plan) {
+    if (hooks_.together) {
+        if (const Status status = hooks_.together(); !status)
+            return status.error();
+    }
     for (int32_t i = 0; i < plan.warmups + plan.iterations; ++i) {
         for (PreparedOp* op : {&collective, &compute}) {
             if (const Status status = op->run(); !status)

@@ -15,6 +15,8 @@ struct FakeHooks {
     std::function<void(const std::string& what)> run;
     /// What a collective does.
     std::function<void()> communicate;
+    /// Before a collective runs beside compute.
+    std::function<Status()> together;
 };
 
 class FakeBackend : public Backend {
