@@ -117,16 +117,16 @@ QImage imageOf(const std::string& svg) {
         return {};
     const QSize size = renderer.defaultSize().scaled(kSvgSize, Qt::KeepAspectRatio);
     QImage image(size, QImage::Format_ARGB32_Premultiplied);
-    image.fill(Qt::white);
     QPainter painter(&image);
-    // What Qt keeps of glyphs depends on what else was drawn. Without hints, and as the paths that text is
-    // drawn as under a projection, however slight, equal files give equal pictures.
-    constexpr qreal kSlight = 1e-9;
-    painter.setWorldTransform(QTransform(1, 0, kSlight, 0, 1, 0, 0, 0, 1));
     QFont font = Theme::font(12);
     font.setHintingPreference(QFont::PreferNoHinting);
     painter.setFont(font);
-    renderer.render(&painter);
+    // Qt measures a glyph a little differently before and after it has drawn it: only what is drawn a second
+    // time is the same for equal files.
+    for (int round = 0; round < 2; ++round) {
+        painter.fillRect(image.rect(), Qt::white);
+        renderer.render(&painter);
+    }
     return image;
 }
 
@@ -170,6 +170,7 @@ ExportPreview::ExportPreview(QWidget* parent) : QWidget(parent) {
     fixed.setPixelSize(11);
     text_->setFont(fixed);
     text_->setAccessibleName(tr("Preview"));
+    text_->document()->setDocumentMargin(10);
     outline_ = new QLabel;
     outline_->setWordWrap(true);
     outline_->setTextFormat(Qt::RichText);
