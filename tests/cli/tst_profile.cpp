@@ -104,13 +104,7 @@ private slots:
 
     void otherGraphsBind() {
         QFETCH(QString, mode);
-        test::ProfileGraph other;
-        if (mode == "slot")
-            other.operation = "aten.matmul.default";
-        if (mode == "pinned")
-            other.scatter = false;
-        if (mode == "abort")
-            other.layers = 3;
+        const test::ProfileGraph other = test::otherRank(mode.toStdString());
         const Run run = profile({write("rank1.json", test::profileGraphText(other)), "--ranks", "2"});
         if (mode == "abort") {
             QVERIFY(run.code != 0);

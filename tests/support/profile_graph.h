@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <string>
+#include <string_view>
 
 namespace gs::test {
 
@@ -14,6 +15,18 @@ struct ProfileGraph {
     int more_sizes = 0; ///< gathers of 2, 3, … times the size, whose results nobody uses
     std::string operation = "aten.mm.default";
 };
+
+/// What another rank runs where the first one runs ProfileGraph(), so that the ranks' mode is this.
+inline ProfileGraph otherRank(std::string_view mode) {
+    ProfileGraph other;
+    if (mode == "slot")
+        other.operation = "aten.matmul.default";
+    if (mode == "pinned")
+        other.scatter = false;
+    if (mode == "abort")
+        other.layers = 3;
+    return other;
+}
 
 inline std::string profileGraphText(const ProfileGraph& graph = {}) {
     std::string nodes;

@@ -320,14 +320,7 @@ private slots:
         QFETCH(QString, mode);
         World world;
         world.text = [&](int32_t rank) {
-            test::ProfileGraph graph;
-            if (rank == 1 && mode == "slot")
-                graph.operation = "aten.matmul.default";
-            if (rank == 1 && mode == "pinned")
-                graph.scatter = false;
-            if (rank == 1 && mode == "abort")
-                graph.layers = 3;
-            return profileGraphText(graph);
+            return profileGraphText(rank == 1 ? test::otherRank(mode.toStdString()) : test::ProfileGraph());
         };
         const std::vector<RankRun> runs = runWorld(world);
         for (const RankRun& run : runs) {
