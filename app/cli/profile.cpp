@@ -125,6 +125,8 @@ void printContention(const Profile& profile) {
     for (const ContentionPoint& point : profile.contention)
         fmt::print("  {:>10}: {} alone, {} beside compute: {:.3f}\n", formatBytes(point.bytes),
                    formatTime(point.alone_ns), formatTime(point.together_ns), point.factor());
+    if (const MeasuredContention all = overallContention(profile); all.factor < 1 || all.compute_slowdown < 1)
+        fmt::print("  below 1 is the noise of a busy machine: measured_contention=true takes it as 1\n");
     for (const ContentionPoint& point : profile.no_contention)
         fmt::print("  {:>10}: could not be measured beside compute: {}\n", formatBytes(point.bytes),
                    point.reason);
