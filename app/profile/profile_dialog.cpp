@@ -78,9 +78,11 @@ void ProfileDialog::build() {
     layout->addWidget(title_);
     layout->addWidget(subtitle_);
     layout->addSpacing(8);
-    layout->addWidget(banner_);
-    banner_->setContentsMargins(0, 0, 0, 6);
-    layout->addWidget(stack_, 1);
+    auto* page = new QVBoxLayout;
+    page->setSpacing(12);
+    page->addWidget(banner_);
+    page->addWidget(stack_, 1);
+    layout->addLayout(page, 1);
     layout->addSpacing(6);
     layout->addWidget(buildButtons());
     connect(waiting_, &LoadingPanel::cancelClicked, this, &ProfileDialog::reject);
