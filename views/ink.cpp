@@ -31,9 +31,8 @@ QColor over(const QColor& fill, const QColor& ground) {
 
 QColor inkOn(const QColor& fill, const Theme& theme) {
     const QColor dark = theme.dark ? theme.window : theme.text;
-    const QColor light = theme.dark ? theme.text : theme.on_accent;
     const QColor seen = over(fill, theme.panel);
-    return contrast(seen, light) > contrast(seen, dark) ? light : dark;
+    return contrast(seen, theme.on_accent) > contrast(seen, dark) ? theme.on_accent : dark;
 }
 
 } // namespace gs

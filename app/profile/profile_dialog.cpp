@@ -124,6 +124,7 @@ void ProfileDialog::connectJob() {
     connect(job, &ProfileJob::planned, this, [this](qlonglong keys) {
         if (state_ != State::Ready)
             return;
+        primary_->setEnabled(setup_->problem().isEmpty());
         const MeasureRequest request = setup_->request();
         const bool known = !request.again && QFileInfo::exists(toQString(request.store));
         QString text =
@@ -136,7 +137,7 @@ void ProfileDialog::connectJob() {
                                                         : ProfileSetup::PlanLook::Warning);
     });
     connect(job, &ProfileJob::storeBusy, this,
-            [this](const Error& error) { busy_store_ = errorText(error); });
+            [this](const Error& error) { busy_store_ = toSentence(error.message); });
     connect(job, &ProfileJob::planFailed, this, [this](const Error& error) {
         if (state_ != State::Ready)
             return;
