@@ -28,9 +28,9 @@ struct RecentFile {
     QString graph;
     QStringList costs;
     GraphPick pick = {};
-    QStringList traces;   ///< laid over the simulation
-    QStringList ranks;    ///< files of other ranks
-    QStringList settings; ///< "name=value" of those that are not as they come
+    QStringList traces = {};   ///< laid over the simulation
+    QStringList ranks = {};    ///< files of other ranks
+    QStringList settings = {}; ///< "name=value" of those that are not as they come
 
     bool operator==(const RecentFile&) const = default;
     bool sameFiles(const RecentFile& other) const;

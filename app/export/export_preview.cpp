@@ -179,6 +179,8 @@ ExportPreview::ExportPreview(QWidget* parent) : QWidget(parent) {
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
     scroll->setWidget(outline_);
+    for (QWidget* clear : {scroll->viewport(), static_cast<QWidget*>(outline_)})
+        clear->setAutoFillBackground(false); // the sheet's own shows
     picture_ = new Sheet;
     message_ = new QLabel;
     message_->setAlignment(Qt::AlignCenter);
@@ -259,11 +261,11 @@ void ExportPreview::showOutline(const std::string& html) {
         if (match.captured(1) == QLatin1String("1"))
             title = text;
         else
-            list += QStringLiteral("<li style='margin-bottom:3px'>%1</li>").arg(text);
+            list += QStringLiteral("<div style='margin-top:3px'>•&nbsp;&nbsp;%1</div>").arg(text);
     }
     const qsizetype pictures = countOf(html, "<svg"), tables = countOf(html, "<table");
     outline_->setText(
-        tr("<p style='font-size:15px;font-weight:600'>%1</p><p>%2</p><ul>%3</ul>")
+        tr("<p style='font-size:15px;font-weight:600'>%1</p><p>%2</p>%3")
             .arg(title,
                  tr("One file without anything from the network: %1 pictures, %2 tables, and these parts:")
                      .arg(pictures)

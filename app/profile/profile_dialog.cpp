@@ -78,9 +78,11 @@ void ProfileDialog::build() {
     layout->addWidget(title_);
     layout->addWidget(subtitle_);
     layout->addSpacing(8);
-    layout->addWidget(banner_);
-    banner_->setContentsMargins(0, 0, 0, 6);
-    layout->addWidget(stack_, 1);
+    auto* page = new QVBoxLayout;
+    page->setSpacing(12);
+    page->addWidget(banner_);
+    page->addWidget(stack_, 1);
+    layout->addLayout(page, 1);
     layout->addSpacing(6);
     layout->addWidget(buildButtons());
     connect(waiting_, &LoadingPanel::cancelClicked, this, &ProfileDialog::reject);
@@ -122,6 +124,7 @@ void ProfileDialog::connectJob() {
     connect(job, &ProfileJob::planned, this, [this](qlonglong keys) {
         if (state_ != State::Ready)
             return;
+        primary_->setEnabled(setup_->problem().isEmpty());
         const MeasureRequest request = setup_->request();
         const bool known = !request.again && QFileInfo::exists(toQString(request.store));
         QString text =
@@ -134,7 +137,7 @@ void ProfileDialog::connectJob() {
                                                         : ProfileSetup::PlanLook::Warning);
     });
     connect(job, &ProfileJob::storeBusy, this,
-            [this](const Error& error) { busy_store_ = errorText(error); });
+            [this](const Error& error) { busy_store_ = toSentence(error.message); });
     connect(job, &ProfileJob::planFailed, this, [this](const Error& error) {
         if (state_ != State::Ready)
             return;

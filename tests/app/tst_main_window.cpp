@@ -5,6 +5,7 @@
 #include "app/help_overlay.h"
 #include "app/main_window.h"
 #include "app/message_page.h"
+#include "app/undo.h"
 #include "drop_files.h"
 #include "fake_analysis.h"
 #include "views/shell/samples_page.h"
@@ -476,21 +477,13 @@ void TestMainWindow::recentFilesBringTheRequestBack() {
         document.setSetting(QStringLiteral("contention"), QStringLiteral("2.5"));
         QTRY_VERIFY(!document.busy() && sameRequest(document.request(), document.snapshot()->request));
         request = document.request();
-        QCOMPARE(request.trace_files.size(), size_t{1});
-        QCOMPARE(request.cost_files.size(), size_t{2});
     }
     const QList<RecentFile> recent = Preferences::recentFiles();
-    QCOMPARE(recent.size(), 1);
-    QVERIFY(sameRequest(requestOf(recent[0]), request));
+    QVERIFY(recent.size() == 1 && sameRequest(requestOf(recent[0]), request));
     const auto window = make();
     window->openRecent(recent[0]);
     QTRY_VERIFY(window->document().snapshot());
     QVERIFY(sameRequest(window->document().snapshot()->request, request));
-    QCOMPARE(Preferences::recentFiles(), recent);
-    // A setting that a later version does not know is left out.
-    RecentFile old = recent[0];
-    old.settings.append(QStringLiteral("long_gone=1"));
-    QVERIFY(sameRequest(requestOf(old), request));
 }
 
 void TestMainWindow::fileChangeOffersReload() {

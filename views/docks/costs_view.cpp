@@ -48,20 +48,11 @@ CostsView::CostsView(QWidget* parent)
     totals_->setFont(Theme::font(11));
     totals_->setForegroundRole(QPalette::PlaceholderText);
 
-    auto* bar = new QWidget(this);
-    bar->setBackgroundRole(QPalette::Base);
-    bar->setAutoFillBackground(true);
-    auto* flow = new FlowLayout(bar, 8);
-    flow->setContentsMargins(10, 6, 10, 4);
-    flow->setStretchLast(true);
-    for (QWidget* widget : std::initializer_list<QWidget*>{missing_, edited_, against_model_, totals_,
-                                                           profile_, compare_, field_})
-        flow->addWidget(widget);
     auto* costs = new QWidget(this);
     auto* layout = new QVBoxLayout(costs);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addWidget(bar);
+    layout->addWidget(makeBar());
     layout->addWidget(table_);
     stack_->addWidget(costs);
     stack_->addWidget(comparison_);
@@ -106,6 +97,19 @@ CostsView::CostsView(QWidget* parent)
     reset->setContext(Qt::WidgetShortcut);
     connect(reset, &QShortcut::activated, this, [this] { resetRow(table_->currentIndex()); });
     snapshotChanged();
+}
+
+QWidget* CostsView::makeBar() {
+    auto* bar = new QWidget(this);
+    bar->setBackgroundRole(QPalette::Base);
+    bar->setAutoFillBackground(true);
+    auto* flow = new FlowLayout(bar, 8);
+    flow->setContentsMargins(10, 6, 10, 4);
+    flow->setStretchLast(true);
+    for (QWidget* widget : std::initializer_list<QWidget*>{missing_, edited_, against_model_, totals_,
+                                                           profile_, compare_, field_})
+        flow->addWidget(widget);
+    return bar;
 }
 
 void CostsView::editRow(const QModelIndex& index) {

@@ -43,6 +43,7 @@ protected:
     void selectionChanged() override;
 
 private:
+    QWidget* makeBar();
     void showSelection();
     void editRow(const QModelIndex& index);
     void resetRow(const QModelIndex& index);

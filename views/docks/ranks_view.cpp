@@ -283,7 +283,9 @@ void RanksView::resizeEvent(QResizeEvent* event) {
 void RanksView::showComparison(const RankComparison& comparison) {
     model_->setComparison(snapshot()->ranks);
     const Theme& theme = Theme::current();
-    const QColor colour = comparison.hasFindings() ? theme.warning : theme.hidden_ok;
+    const QColor colour = comparison.mode == RankMode::Abort ? theme.exposed
+                          : comparison.hasFindings()         ? theme.warning
+                                                             : theme.hidden_ok;
     mode_->setText(
         QStringLiteral("<span style=\"color:%1\">%2</span>").arg(colour.name(), modeText(comparison.mode)));
     mode_->setToolTip(modeMeaning(comparison.mode));

@@ -33,9 +33,9 @@ int kindsOf(const CostChange& change) {
            ((change.old_ns < 0) != (change.new_ns < 0) ? CostChangesModel::OneSided : 0);
 }
 
-/// A full bar is four times as long, or a quarter.
+/// A full bar is twice as long, or half.
 double barOf(const CostChange& change) {
-    return change.ratio() > 0 ? std::clamp(std::log2(change.ratio()) / 2, -1.0, 1.0) : 0;
+    return change.ratio() > 0 ? std::clamp(std::log2(change.ratio()), -1.0, 1.0) : 0;
 }
 
 bool rightAligned(int column) {
@@ -196,8 +196,7 @@ QVariant CostChangesModel::headerData(int section, Qt::Orientation orientation, 
     if (role == Qt::TextAlignmentRole)
         return int((rightAligned(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     if (role == Qt::ToolTipRole && section == Ratio)
-        return tr("Time per call afterwards against the time before; a full bar is four times as long, or a "
-                  "quarter");
+        return tr("Time per call afterwards against the time before; a full bar is twice as long, or half");
     if (role == Qt::ToolTipRole && section == Step)
         return tr("What all calls of a step take more or less");
     if (role != Qt::DisplayRole)

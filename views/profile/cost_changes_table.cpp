@@ -26,7 +26,7 @@ const std::vector<int> kOfProfiles = {CostChangesModel::Label, CostChangesModel:
 CostChangesTable::CostChangesTable(Of of, QWidget* parent)
     : QWidget(parent), of_(of), model_(new CostChangesModel(this)), filter_(new CostFilter(model_)),
       table_(new DataTable(
-          of == Of::Profiles ? QStringLiteral("profile/compare") : QStringLiteral("profile/diff"), this)),
+          of == Of::Profiles ? QStringLiteral("profile/compare") : QStringLiteral("profile/changes"), this)),
       slower_(new Chip(tr("slower"), Mark::Exposed, this)),
       faster_(new Chip(tr("faster"), Mark::Hidden, this)),
       other_(new Chip(of == Of::Profiles ? tr("in one only") : tr("not measured"), Mark::NotCandidate, this)),

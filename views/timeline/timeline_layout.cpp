@@ -10,7 +10,7 @@ constexpr double kMostGap = 24; ///< height that the gap between bands may take 
 constexpr double kMostCurve = 120;
 /// Where height is scarce: the text of a slice and both lines beside a curve still find room.
 constexpr double kLeastLane = 14;
-constexpr double kLeastCurve = 22;
+constexpr double kLeastCurve = 24;
 
 struct Heights {
     double lane = kLaneHeight;
