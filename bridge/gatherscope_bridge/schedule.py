@@ -75,14 +75,6 @@ class Schedule:
         """Nodes that passes made."""
         return {name for name, p in zip(self.order, self.positions) if p < 0}
 
-    def groups(self) -> set[str]:
-        """Names of the groups that made collectives run on."""
-        found = set()
-        for call in (self.rewritten[name] for name in self.made()):
-            if isinstance(name := arguments(resolve(call["target"]), call["args"], call["kwargs"]).get("group_name"), str):
-                found.add(name)
-        return found
-
     def _check(self) -> None:
         """Raises if the file contradicts itself."""
         kept = [p for p in self.positions if p >= 0]
