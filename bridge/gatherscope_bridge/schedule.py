@@ -117,7 +117,8 @@ class Schedule:
     def _take_own_parts(self) -> None:
         """Replaces the bounds of the exporting rank's part of a gathered buffer. A merged gather that is not of this form
         could only be right on that rank: raises."""
-        for name, gather in self.rewritten.items():
+        for name in self.made():
+            gather = self.rewritten[name]
             if gather["target"] != _GATHER_INTO:
                 continue
             args, whole = gather["args"], self._buffer_of(gather["kwargs"].get("out"))
