@@ -178,7 +178,7 @@ void grabExportDialog(const SnapshotPtr& snapshot, QWidget* window, const QStrin
     };
     ExportDialog dialog(source);
     dialog.show();
-    for (const char* id : {"schedule", "inductor", "report", "gathers-csv", "picture-timeline"})
+    for (const char* id : {"schedule", "inductor", "report", "timeline-svg", "bytes-svg", "gathers-csv", "picture-timeline"})
         grab(dialog, QString::fromLatin1(id));
     ExportDialog odd(source, oddItems());
     odd.show();

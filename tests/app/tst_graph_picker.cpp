@@ -7,6 +7,7 @@
 #include "app/message_page.h"
 #include "drop_files.h"
 #include "fake_analysis.h"
+#include "support/time_limit.h"
 #include "trace_logs.h"
 #include "views/docks/data_table.h"
 #include "views/docks/filter_field.h"
@@ -296,7 +297,7 @@ void TestGraphPicker::hugeList() {
     timer.restart();
     picker.filterField()->setText(QStringLiteral("aot 333/0"));
     QTRY_COMPARE(table->model()->rowCount(), 1);
-    QVERIFY2(timer.elapsed() < 1500, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY2(timer.elapsed() < test::timeLimit(1500), qPrintable(QString::number(timer.elapsed())));
     clickRow(table, 0);
     QTRY_COMPARE(window->document().snapshot()->request.graph_index, 333 * 3 + 1);
     picker.filterField()->clear();
@@ -348,7 +349,7 @@ void TestGraphPicker::closeWhileListing() {
     timer.start();
     QVERIFY(window->close());
     window.reset();
-    QVERIFY2(timer.elapsed() < 2000, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY2(timer.elapsed() < test::timeLimit(2000), qPrintable(QString::number(timer.elapsed())));
 }
 
 void TestGraphPicker::pickAfterCancelOrFailure() {

@@ -57,6 +57,7 @@ private slots:
     void paletteFindsAndRuns();
     void helpOpensAndCloses();
     void recentFiles();
+    void recentFilesBringTheRequestBack();
     void fileChangeOffersReload();
 
 private:
@@ -460,6 +461,36 @@ void TestMainWindow::recentFiles() {
     QCOMPARE(Preferences::recentFiles().size(), Preferences::kMaxRecent);
     Preferences::clearRecentFiles();
     QVERIFY(Preferences::recentFiles().isEmpty());
+}
+
+void TestMainWindow::recentFilesBringTheRequestBack() {
+    AnalysisRequest request;
+    {
+        const auto window = make();
+        window->openFiles({file(QStringLiteral("graph.json"))}, {file(QStringLiteral("c.json"))});
+        QTRY_VERIFY(window->document().snapshot());
+        Document& document = window->document();
+        document.addCostFile(file(QStringLiteral("more.json")));
+        document.layTracesOver({file(QStringLiteral("run.json"))});
+        document.addRankFiles({file(QStringLiteral("rank1.json"))});
+        document.setSetting(QStringLiteral("contention"), QStringLiteral("2.5"));
+        QTRY_VERIFY(!document.busy() && sameRequest(document.request(), document.snapshot()->request));
+        request = document.request();
+        QCOMPARE(request.trace_files.size(), size_t{1});
+        QCOMPARE(request.cost_files.size(), size_t{2});
+    }
+    const QList<RecentFile> recent = Preferences::recentFiles();
+    QCOMPARE(recent.size(), 1);
+    QVERIFY(sameRequest(requestOf(recent[0]), request));
+    const auto window = make();
+    window->openRecent(recent[0]);
+    QTRY_VERIFY(window->document().snapshot());
+    QVERIFY(sameRequest(window->document().snapshot()->request, request));
+    QCOMPARE(Preferences::recentFiles(), recent);
+    // A setting that a later version does not know is left out.
+    RecentFile old = recent[0];
+    old.settings.append(QStringLiteral("long_gone=1"));
+    QVERIFY(sameRequest(requestOf(old), request));
 }
 
 void TestMainWindow::fileChangeOffersReload() {

@@ -1,5 +1,6 @@
 #include "support/node_reference_call.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -18,7 +19,14 @@ namespace {
 double nearest(double value, int bits, int least, double most) {
     if (value == 0 || !std::isfinite(value))
         return value;
-    int exponent = 0;
+    const auto word = std::bit_cast<uint64_t>(value);
+    int exponent = static_cast<int>(word >> 52 & 2047) - 1022; // as frexp has it, of normal numbers
+    if (exponent - bits >= least) {                            // no subnormal result: cut the mantissa's word
+        const int rest = 53 - bits;
+        const uint64_t half_up = (uint64_t{1} << (rest - 1)) - 1 + (word >> rest & 1);
+        const auto rounded = std::bit_cast<double>((word + half_up) >> rest << rest);
+        return std::fabs(rounded) > most ? std::copysign(INFINITY, value) : rounded;
+    }
     std::frexp(value, &exponent);
     const int unit = std::max(exponent - bits, least);
     const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);

@@ -10,13 +10,13 @@ namespace {
 
 using Place = std::vector<int64_t>;
 
-Place placeOf(const std::vector<int64_t>& shape, int64_t flat) {
-    Place place(shape.size());
+/// The next place in row-major order; the first one after the last.
+void toNext(const std::vector<int64_t>& shape, Place& place) {
     for (size_t d = shape.size(); d-- > 0;) {
-        place[d] = flat % shape[d];
-        flat /= shape[d];
+        if (++place[d] < shape[d])
+            return;
+        place[d] = 0;
     }
-    return place;
 }
 
 int64_t flatOf(const std::vector<int64_t>& shape, const Place& place) {
@@ -37,8 +37,10 @@ bool moved(const RefCall& call, const std::function<int64_t(const Place&)>& from
     const RefTensor* x = call.tensor(0);
     RefTensor out = call.result(item);
     const size_t parts = out.dtype == DType::Complex64 ? 2 : 1;
-    for (int64_t i = 0; i < out.numel(); ++i) {
-        const int64_t at = from(placeOf(out.shape, i));
+    const int64_t count = out.numel();
+    Place place(out.shape.size());
+    for (int64_t i = 0; i < count; ++i, toNext(out.shape, place)) {
+        const int64_t at = from(place);
         for (size_t part = 0; part < parts; ++part)
             out.data[static_cast<size_t>(i) * parts + part] =
                 at < 0 ? filling : x->data[static_cast<size_t>(at) * parts + part];
@@ -172,8 +174,10 @@ bool joined(const RefCall& call) {
         const RefTensor* x = call.reference.value(arg.node());
         if (!x || x->dtype == DType::Complex64)
             return false;
-        for (int64_t i = 0; i < x->numel(); ++i) {
-            Place place = placeOf(x->shape, i);
+        const int64_t count = x->numel();
+        Place from(x->shape.size());
+        for (int64_t i = 0; i < count; ++i, toNext(x->shape, from)) {
+            Place place = from;
             place[static_cast<size_t>(dim)] += start;
             out.data[static_cast<size_t>(flatOf(out.shape, place))] = x->data[static_cast<size_t>(i)];
         }

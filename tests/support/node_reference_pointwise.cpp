@@ -111,7 +111,8 @@ bool complexLoop(const RefCall& call, std::string_view packet, RefTensor out) {
     const RefTensor* b = call.tensor(1);
     if (!a || a->dtype != DType::Complex64)
         return false;
-    for (int64_t i = 0; i < out.numel(); ++i) {
+    const int64_t count = out.numel();
+    for (int64_t i = 0; i < count; ++i) {
         const auto at = static_cast<size_t>(broadcastOffset(a->shape, out.shape, i)) * 2;
         double re = a->data[at], im = a->data[at + 1];
         if (packet == "aten.mul" && b && b->dtype == DType::Complex64) {
@@ -152,13 +153,15 @@ bool run(const RefCall& call) {
         if (tensors[i] && tensors[i]->dtype == DType::Complex64)
             return false;
     }
-    for (int64_t i = 0; i < out.numel(); ++i) {
+    std::vector<bool> whole(tensors.size()); // nothing to broadcast
+    for (size_t k = 0; k < tensors.size(); ++k)
+        whole[k] = tensors[k] && tensors[k]->shape == out.shape;
+    const int64_t count = out.numel();
+    for (int64_t i = 0; i < count; ++i) {
         for (size_t k = 0; k < tensors.size(); ++k) {
             if (tensors[k])
                 values[k] = tensors[k]->data[static_cast<size_t>(
-                    tensors[k]->numel() == out.numel() && tensors[k]->shape == out.shape
-                        ? i
-                        : broadcastOffset(tensors[k]->shape, out.shape, i))];
+                    whole[k] ? i : broadcastOffset(tensors[k]->shape, out.shape, i))];
         }
         out.data[static_cast<size_t>(i)] = row.function(values.data());
     }

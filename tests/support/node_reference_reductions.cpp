@@ -212,7 +212,7 @@ bool norm(const RefCall& call) {
         for (size_t i = 0; i < row && !rms; ++i)
             sum += x->data[first + i] / static_cast<double>(row);
         for (size_t i = 0; i < row; ++i)
-            squares += std::pow(x->data[first + i] - sum, 2) / static_cast<double>(row);
+            squares += (x->data[first + i] - sum) * (x->data[first + i] - sum) / static_cast<double>(row);
         const double scale = 1 / std::sqrt(squares + eps);
         for (size_t i = 0; i < row; ++i)
             out.data[first + i] = (x->data[first + i] - sum) * scale * (weight ? weight->data[i] : 1) +

@@ -157,15 +157,20 @@ RefTensor readTensor(const KernelTensor& tensor, const std::vector<char>& memory
     const int64_t count = out.numel();
     const size_t parts = tensor.dtype == DType::Complex64 ? 2 : 1;
     const auto size = static_cast<size_t>(dtypeBytes(tensor.dtype)) / parts;
+    out.data.reserve(static_cast<size_t>(count) * parts);
+    std::vector<int64_t> place(tensor.shape.size());
+    int64_t offset = 0;
     for (int64_t i = 0; i < count; ++i) {
-        int64_t rest = i, offset = 0;
-        for (size_t d = tensor.shape.size(); d-- > 0;) {
-            offset += rest % tensor.shape[d] * tensor.strides[d];
-            rest /= tensor.shape[d];
-        }
         for (size_t part = 0; part < parts; ++part)
             out.data.push_back(readElement(
                 tensor.dtype, memory.data() + (static_cast<size_t>(offset) * parts + part) * size));
+        for (size_t d = place.size(); d-- > 0;) {
+            offset += tensor.strides[d];
+            if (++place[d] < tensor.shape[d])
+                break;
+            offset -= place[d] * tensor.strides[d];
+            place[d] = 0;
+        }
     }
     return out;
 }

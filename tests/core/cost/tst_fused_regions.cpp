@@ -4,6 +4,7 @@
 #include "import/importer.h"
 #include "support/random_graph.h"
 #include "support/test_data.h"
+#include "support/time_limit.h"
 
 #include <QElapsedTimer>
 #include <QTest>
@@ -427,7 +428,7 @@ void TestFusedRegions::linear() {
     timer.start();
     const auto regions = findFusedRegions(*graph);
     QCOMPARE(regions.size(), 1000U);
-    QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY2(timer.elapsed() < test::timeLimit(1000), qPrintable(QString::number(timer.elapsed())));
 }
 
 /// As long as no stack is deep.
