@@ -64,21 +64,15 @@ class Bridge:
         self.results: list[Applied] = []
         self.collectives: list[list[str]] = []  # launches and waits of each scheduled graph in their final order
         self._timeout_s = timeout_s
-        self._by_hash: dict[tuple[str, str], list[Schedule]] = {}
+        self._by_hash: dict[tuple[str, str], Schedule] = {}
         for schedule in schedules:
-            same = self._by_hash.setdefault((schedule.level, schedule.source_hash), [])
-            if same and same[0].digest() != schedule.digest():
-                raise ScheduleError(f"{same[0].path} and {schedule.path} order the same graph differently")
-            same.append(schedule)
+            other = self._by_hash.setdefault((schedule.level, schedule.source_hash), schedule)
+            if other.digest() != schedule.digest():
+                raise ScheduleError(f"{other.path} and {schedule.path} order the same graph differently")
         self._levels = sorted({level for level, _ in self._by_hash})
         self._install = next(_installs)
         self._votes = {"fx": itertools.count(), "scheduler": itertools.count()}
         self._hooks: Optional[Hooks] = Hooks(self._fx, self._units)
-
-    def _schedule(self, level: str, found: str, groups: Json) -> Optional[Schedule]:
-        """The schedule for a graph; of those of several ranks, the one whose groups are this rank's."""
-        same = self._by_hash.get((level, found), [])
-        return next((schedule for schedule in same if schedule.groups() <= set(groups)), same[0] if same else None)
 
     def _vote(self, level: str, refused: str, program: dict[str, Any]) -> tuple[bool, str]:
         """`program`: the sequence of collectives that this rank would run; of no meaning where it refuses. The levels of
@@ -103,7 +97,7 @@ class Bridge:
         try:
             document = graph_json(graph)
             found = structural_hash(document)
-            schedule = self._schedule("fx", found, document["groups"])
+            schedule = self._by_hash.get(("fx", found))
             if schedule is None:
                 refused = f"no schedule for the graph {found}"
             else:
@@ -174,7 +168,7 @@ class Bridge:
                 return None
             document = scheduler_json(units)
             found = structural_hash(document)
-            schedule = self._schedule("scheduler", found, document["groups"])
+            schedule = self._by_hash.get(("scheduler", found))
             if schedule and not refused:
                 order = self._fit_units(units, schedule, document["nodes"])
                 tied = unit_order.tied(units, order)

@@ -29,12 +29,11 @@ def _own_rank(group: str) -> int:
     return rank
 
 
-def _own_texts(new: Any, old: Any) -> Any:
-    """An argument of a node that stays, with this rank's own texts and devices: names of groups and indices of devices are
-    others on other ranks, and no pass changes them."""
+def _own_devices(new: Any, old: Any) -> Any:
+    """An argument of a node that stays, with this rank's own devices: their indices are others on other ranks."""
     if isinstance(new, (list, tuple)) and isinstance(old, (list, tuple)) and len(new) == len(old):
-        return type(old)(_own_texts(a, b) for a, b in zip(new, old))
-    return old if isinstance(old, (str, torch.device)) and isinstance(new, type(old)) else new
+        return type(old)(_own_devices(a, b) for a, b in zip(new, old))
+    return old if isinstance(old, torch.device) and isinstance(new, torch.device) else new
 
 
 def _same_layout(a: Any, b: Any) -> bool:
@@ -122,8 +121,8 @@ class FxPlan:
 
     def _change(self, node: torch.fx.Node, call: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
         args, kwargs = call
-        args = _own_texts(args, node.args)
-        kwargs = {key: _own_texts(item, node.kwargs.get(key)) for key, item in kwargs.items()}
+        args = _own_devices(args, node.args)
+        kwargs = {key: _own_devices(item, node.kwargs.get(key)) for key, item in kwargs.items()}
         if written(node.target, args, kwargs) != written(node.target, node.args, node.kwargs):
             raise ScheduleError(f"{node.name} would write into something else")
         self.calls[node] = (args, kwargs)
@@ -141,11 +140,11 @@ class FxPlan:
         return node
 
     def _check_group(self, call: Json, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], groups: Json) -> None:
-        """A made collective runs on a group that this rank's own collectives use: another rank's names may mean others."""
+        """A made collective runs on a group that the graph's own collectives use: all ranks of those run this program."""
         given = arguments(target, args, kwargs)
         if groups and "group_name" in given and given["group_name"] not in groups:
-            raise ScheduleError(f"{call['name']} runs on the group {given['group_name']}, which no collective of this rank's "
-                                "graph uses; export a schedule from this rank's capture, too")
+            raise ScheduleError(f"{call['name']} runs on the group {given['group_name']}, which no collective of the "
+                                "graph uses")
 
     def _evaluate(self, node: torch.fx.Node, args: Any, kwargs: Any) -> Any:
         """Value of a node for the values that its inputs will have."""

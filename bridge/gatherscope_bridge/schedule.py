@@ -75,14 +75,6 @@ class Schedule:
         """Nodes that passes made."""
         return {name for name, p in zip(self.order, self.positions) if p < 0}
 
-    def groups(self) -> set[str]:
-        """Names of the groups that made collectives run on."""
-        found = set()
-        for call in (self.rewritten[name] for name in self.made()):
-            if isinstance(name := arguments(resolve(call["target"]), call["args"], call["kwargs"]).get("group_name"), str):
-                found.add(name)
-        return found
-
     def _check(self) -> None:
         """Raises if the file contradicts itself."""
         kept = [p for p in self.positions if p >= 0]
@@ -125,7 +117,8 @@ class Schedule:
     def _take_own_parts(self) -> None:
         """Replaces the bounds of the exporting rank's part of a gathered buffer. A merged gather that is not of this form
         could only be right on that rank: raises."""
-        for name, gather in self.rewritten.items():
+        for name in self.made():
+            gather = self.rewritten[name]
             if gather["target"] != _GATHER_INTO:
                 continue
             args, whole = gather["args"], self._buffer_of(gather["kwargs"].get("out"))
