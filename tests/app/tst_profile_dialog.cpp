@@ -258,7 +258,7 @@ void TestProfileDialog::storesAreLookedAt() {
     plan(store); // its folder is made
     QTRY_COMPARE(planned.count(), 1);
     QVERIFY(!QFileInfo::exists(store));
-    job.store(profile(), store.toStdString());
+    job.store(Profile(), store.toStdString());
     QTRY_COMPARE(stored.count(), 1);
     sqlite3* other = nullptr;
     QCOMPARE(sqlite3_open(qPrintable(store), &other), SQLITE_OK);
