@@ -114,7 +114,7 @@ void TestProfileLoop::takenOverAndUndone() {
     QCOMPARE(window->document().snapshot(), before);
     QCOMPARE(window->document().undoStack()->count(), 0);
     QVERIFY(!QFile::exists(store()));
-    QVERIFY(dialog->diff().model()->rowCount() > 0);
+    QVERIFY(dialog->diff().changes()->model()->rowCount() > 0);
     QTest::mouseClick(dialog->primaryButton(), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(window->document().snapshot() != before, kPatienceMs);
     QTRY_VERIFY(!window->findChild<ProfileDialog*>());
