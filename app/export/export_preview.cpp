@@ -118,15 +118,8 @@ QImage imageOf(const std::string& svg) {
     const QSize size = renderer.defaultSize().scaled(kSvgSize, Qt::KeepAspectRatio);
     QImage image(size, QImage::Format_ARGB32_Premultiplied);
     QPainter painter(&image);
-    QFont font = Theme::font(12);
-    font.setHintingPreference(QFont::PreferNoHinting);
-    painter.setFont(font);
-    // Qt measures a glyph a little differently before and after it has drawn it: only what is drawn a second
-    // time is the same for equal files.
-    for (int round = 0; round < 2; ++round) {
-        painter.fillRect(image.rect(), Qt::white);
-        renderer.render(&painter);
-    }
+    painter.fillRect(image.rect(), Qt::white);
+    renderer.render(&painter);
     return image;
 }
 

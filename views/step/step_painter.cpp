@@ -216,8 +216,10 @@ private:
         p_.setFont(Theme::font(px(11)));
         switch (role) {
         case SweepMark::ComputeLabel:
-        case SweepMark::FoundLabel:
             p_.setPen(inkOn(t_.compute, t_));
+            break;
+        case SweepMark::FoundLabel:
+            p_.setPen(inkOn(t_.accent, t_));
             break;
         case SweepMark::ClaimLabel:
             p_.setPen(t_.text);
