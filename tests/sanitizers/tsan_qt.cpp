@@ -49,6 +49,7 @@ private:
         __tsan_acquire(posted->slot_);
         if (which == Call)
             posted->slot_->call(receiver, arguments);
+        __tsan_release(posted->slot_); // whoever of both threads lets go of it last, destroys it
         if (which != Destroy)
             return;
         posted->slot_->destroyIfLastRef();
