@@ -1,5 +1,8 @@
 #include "app/compare_jobs.h"
 
+#include <QDateTime>
+#include <QFileInfo>
+
 #include <algorithm>
 
 namespace gs {
@@ -18,6 +21,24 @@ bool sameGraph(const Analysis& a, const Analysis& b) {
 Setting onlyChange(const CompareRow& from, const CompareRow& to) {
     const std::vector<Setting> changed = changedSettings(to.request.settings, from.request.settings);
     return from.scheduler == to.scheduler && changed.size() == 1 ? changed.front() : Setting::Count;
+}
+
+/// Changes whenever a file that the costs of a request come from does; does not read them.
+QByteArray stateOfFiles(const AnalysisRequest& request) {
+    QByteArray state;
+    const auto add = [&](const std::string& path) {
+        const QFileInfo file(QString::fromStdString(path));
+        state += QByteArray::number(file.exists() ? file.lastModified().toMSecsSinceEpoch() : -1) + '/' +
+                 QByteArray::number(file.size()) + ' ';
+    };
+    for (const std::string& path : request.cost_files)
+        add(path);
+    const std::string store(request.settings.text(Setting::ProfileStore));
+    if (store != "none") {
+        add(store);
+        add(store + "-wal"); // what is written last stands there
+    }
+    return state;
 }
 
 } // namespace
@@ -43,16 +64,54 @@ void CompareJobs::show(const AnalysisPtr& analysis) {
         diffs_.drop();
         next_ = {};
         id_of_.clear();
+        files_.clear();
         pinned_[0] = pinned_[1] = nullptr;
         order_id_ = dragged_row_ = 0;
         baseline_chosen_ = false;
     }
     shown_ = analysis;
     if (analysis) {
+        const std::vector<uint64_t> changed = changedOnDisk();
         addProgramOrder();
         addShown();
+        markStale(changed);
     }
     publish();
+}
+
+std::vector<uint64_t> CompareJobs::changedOnDisk() const {
+    std::vector<uint64_t> changed;
+    for (const CompareEntryPtr& entry : next_.entries) {
+        const auto files = files_.find(entry->id);
+        if (files != files_.end() && files->second != stateOfFiles(entry->row.request))
+            changed.push_back(entry->id);
+    }
+    return changed;
+}
+
+/// Rows keep the numbers of files as they were. They are marked until they are made again; pinned ones are at
+/// once.
+void CompareJobs::markStale(const std::vector<uint64_t>& changed) {
+    const std::vector<uint64_t> still = changedOnDisk();
+    for (const uint64_t id : still) {
+        CompareEntry marked = *entryOf(id);
+        marked.stale = true;
+        replace(entryOf(id), std::move(marked));
+    }
+    bool pinned = false;
+    for (const uint64_t id : changed) {
+        for (int i : {0, 1})
+            if (pinned_id_[i] == id)
+                pinned_[i] = nullptr;
+        pinned = pinned || id == next_.pin_a || id == next_.pin_b;
+    }
+    if (pinned)
+        compareBoth();
+}
+
+void CompareJobs::replace(const CompareEntryPtr& old, CompareEntry entry) {
+    *std::find(next_.entries.begin(), next_.entries.end(), old) =
+        std::make_shared<const CompareEntry>(std::move(entry));
 }
 
 CompareEntryPtr CompareJobs::entryOf(uint64_t id) const {
@@ -74,11 +133,11 @@ uint64_t CompareJobs::put(CompareRow row, CompareEntry::Origin origin) {
     const bool keeps = old && old->origin != CompareEntry::Origin::ProgramOrder;
     CompareEntry entry{old ? old->id : ++last_id_, keeps ? old->origin : origin, std::move(row)};
     const uint64_t id = entry.id;
-    auto made = std::make_shared<const CompareEntry>(std::move(entry));
+    files_[id] = stateOfFiles(entry.row.request);
     if (old)
-        *std::find(next_.entries.begin(), next_.entries.end(), old) = std::move(made);
+        replace(old, std::move(entry));
     else
-        next_.entries.push_back(std::move(made));
+        next_.entries.push_back(std::make_shared<const CompareEntry>(std::move(entry)));
     id_of_[key] = id;
     return id;
 }
@@ -88,6 +147,7 @@ void CompareJobs::remove(uint64_t id) {
     if (!entry)
         return;
     id_of_.erase(variantKey(entry->row.request));
+    files_.erase(id);
     std::erase(next_.entries, entry);
 }
 
@@ -284,6 +344,11 @@ void CompareJobs::compareBoth() {
                 next_.diff = diff;
                 pinned_[0] = made_a.value();
                 pinned_[1] = made_b.value();
+                for (int i : {0, 1}) {
+                    const CompareEntryPtr entry = entryOf(pinned_id_[i]);
+                    if (entry && entry->stale)
+                        put(makeCompareRow(*pinned_[i]), entry->origin);
+                }
             });
         },
         [this] {

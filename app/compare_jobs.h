@@ -37,6 +37,9 @@ private:
     CompareEntryPtr entryOf(uint64_t id) const;
     CompareEntryPtr entryWith(const std::string& key) const;
     uint64_t put(CompareRow row, CompareEntry::Origin origin);
+    void replace(const CompareEntryPtr& old, CompareEntry entry);
+    std::vector<uint64_t> changedOnDisk() const;
+    void markStale(const std::vector<uint64_t>& changed);
     void remove(uint64_t id);
     void removeAll();
     void addShown();
@@ -57,6 +60,7 @@ private:
     CompareState next_; ///< published as a copy
     CompareStatePtr state_;
     std::map<std::string, uint64_t> id_of_; ///< by variantKey()
+    std::map<uint64_t, QByteArray> files_;  ///< of each row: what its cost files were when it was made
     uint64_t last_id_ = 0;
     uint64_t order_id_ = 0; ///< row of program order beside the snapshot
     bool baseline_chosen_ = false;

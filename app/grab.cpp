@@ -252,6 +252,7 @@ void Grabber::grabGraph(MainWindow& window, const QString& name) {
     tools.save = [this](QWidget& widget, const QString& title) { save(widget, title); };
     tools.settle = [this] { settle({}); };
     tools.wait = [](const std::function<bool()>& done) { return waitFor(done, kOpenTimeoutMs); };
+    grabProfileComparison(snapshot, name, tools);
     grabProfileDialog(snapshot, name, tools);
     grabExportDialog(snapshot, &window, name, tools);
     window.palette().open();
@@ -278,6 +279,11 @@ void Grabber::grabStates(MainWindow& window) {
     window.showMessagePage();
     save(window, QStringLiteral("state-error"));
     window.showEmpty();
+    window.banner().ask(
+        QStringLiteral("rank0.kineto.json: take costs from it, or lay the run over the simulation?"),
+        {QStringLiteral("Use as costs"), [] {}}, {QStringLiteral("Lay over"), [] {}});
+    save(window, QStringLiteral("state-banner"));
+    window.banner().hide();
 }
 
 void Grabber::settle(const std::vector<View*>& views) {

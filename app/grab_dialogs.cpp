@@ -6,12 +6,15 @@
 #include "app/profile/worker_profile_job.h"
 #include "app/text.h"
 #include "base/hash.h"
+#include "views/profile/profile_comparison.h"
 
 #include <QPushButton>
 
 namespace gs {
 
 namespace {
+
+constexpr QSize kComparisonSize(960, 620);
 
 DeviceFacts gpu() {
     DeviceFacts facts;
@@ -54,7 +57,7 @@ ProbeReport bareMachine() {
 }
 
 /// Costs of the snapshot as a device with its own mind would measure them.
-Profile madeUpProfile(const Analysis& analysis) {
+Profile madeUpProfile(const Analysis& analysis, const char* seed = "") {
     Profile profile;
     profile.device = "NVIDIA H200";
     profile.driver = "570.86";
@@ -66,7 +69,7 @@ Profile madeUpProfile(const Analysis& analysis) {
         measured.key = entry.key;
         measured.kind = entry.kind;
         measured.label = entry.label;
-        const auto dice = static_cast<int64_t>(Hash64().text(entry.key).value() % 90);
+        const auto dice = static_cast<int64_t>(Hash64().text(seed + entry.key).value() % 90);
         measured.ns = std::max<int64_t>(entry.ns, 4000) * (75 + dice) / 100;
         measured.samples = 10;
         measured.spread_ns = measured.ns / 60;
@@ -99,6 +102,12 @@ public:
     void probe() override {}
     void plan(const MeasureRequest&) override { emit planned(226); }
     void start(const MeasureRequest&) override {}
+    void askAbout(const Error& store, bool busy) {
+        if (!busy)
+            return emit planFailed(store);
+        emit storeBusy(store);
+        emit planned(226);
+    }
     void cancel() override { emit failed({{"cancelled", "the measurement was cancelled", {}, ""}, -1, {}}); }
     void store(const Profile&, const std::string&) override {
         emit storeFailed({"store-locked",
@@ -111,6 +120,22 @@ private:
     Profile profile_;
     bool contention_ = false;
 };
+
+void sayStores(MadeUpJob& job, const std::function<void(const char*)>& save) {
+    job.askAbout(
+        {"store-locked",
+         "the profile store /data/you/gatherscope/profiles.db is locked by process 4711 (gatherscope-cli)",
+         {},
+         "try again when that one has ended"},
+        true);
+    save("ready-busy");
+    job.askAbout({"not-a-profile-store",
+                  "/data/you/gatherscope is a folder, no profile store",
+                  {},
+                  "name a file; the store is made on first use"},
+                 false);
+    save("ready-folder");
+}
 
 void sayProgress(MadeUpJob& job) {
     static const char* const kLabels[] = {
@@ -178,12 +203,31 @@ void grabExportDialog(const SnapshotPtr& snapshot, QWidget* window, const QStrin
     };
     ExportDialog dialog(source);
     dialog.show();
-    for (const char* id : {"schedule", "inductor", "report", "gathers-csv", "picture-timeline"})
+    for (const char* id :
+         {"schedule", "inductor", "report", "timeline-svg", "bytes-svg", "gathers-csv", "picture-timeline"})
         grab(dialog, QString::fromLatin1(id));
     ExportDialog odd(source, oddItems());
     odd.show();
     for (const char* id : {"fails", "empty", "huge"})
         grab(odd, QString::fromLatin1(id));
+}
+
+void grabProfileComparison(const SnapshotPtr& snapshot, const QString& name, const GrabTools& tools) {
+    ProfileComparison comparison;
+    Profile a = madeUpProfile(*snapshot), b = madeUpProfile(*snapshot, "B");
+    a.id = 3;
+    b.id = 5;
+    a.unix_time_s = 1'764'410'400;
+    b.unix_time_s = 1'764'496'800;
+    if (a.entries.size() > 9) {
+        a.entries.erase(a.entries.begin() + 2);
+        b.entries.erase(b.entries.begin() + 7);
+    }
+    comparison.setProfiles(a, b);
+    comparison.resize(kComparisonSize);
+    comparison.show();
+    tools.settle();
+    tools.save(comparison, name + QStringLiteral("-costs-profiles"));
 }
 
 void grabProfileDialog(const SnapshotPtr& snapshot, const QString& name, const GrabTools& tools) {
@@ -212,6 +256,8 @@ void grabProfileDialog(const SnapshotPtr& snapshot, const QString& name, const G
     save("ready-host");
     emit job.probed(gpuMachine());
     save("ready");
+    sayStores(job, save);
+    emit job.planned(226);
     dialog.primaryButton()->click();
     save("starting");
     sayProgress(job);

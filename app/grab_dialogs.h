@@ -14,6 +14,8 @@ struct GrabTools {
     std::function<bool(const std::function<bool()>& done)> wait;
 };
 
+/// Of the Costs dock, from made-up profiles.
+void grabProfileComparison(const SnapshotPtr& snapshot, const QString& name, const GrabTools& tools);
 void grabProfileDialog(const SnapshotPtr& snapshot, const QString& name, const GrabTools& tools);
 /// `window` is what the picture of the window shows.
 void grabExportDialog(const SnapshotPtr& snapshot, QWidget* window, const QString& name,

@@ -129,18 +129,11 @@ void MainWindow::connectDocument() {
 }
 
 void MainWindow::snapshotArrived(const SnapshotPtr& snapshot) {
-    RecentFile shown;
-    if (snapshot) {
-        shown.graph = toQString(snapshot->request.graph_file);
-        for (const std::string& file : snapshot->request.cost_files)
-            shown.costs.append(toQString(file));
-        shown.pick = {snapshot->request.graph_index, snapshot->request.rank,
-                      toQString(snapshot->request.stage)};
-    }
-    if (snapshot && shown != shown_) {
+    const RecentFile shown = snapshot ? recentFileOf(snapshot->request) : RecentFile();
+    if (snapshot && shown != shown_)
         Preferences::addRecentFile(shown);
+    if (snapshot && !shown.sameFiles(shown_))
         banner_->hide();
-    }
     shown_ = shown;
     showTraceError(snapshot.get());
     header_->setSnapshot(snapshot);
@@ -233,19 +226,16 @@ void MainWindow::openFiles(const QStringList& graphs, const QStringList& costs) 
             document_.addCostFile(*it);
         return;
     }
-    openRecent({graphs.front(), costs, {}});
+    RecentFile file;
+    file.graph = graphs.front();
+    file.costs = costs;
+    AnalysisRequest request = requestOf(file);
+    request.settings = document_.request().settings;
+    open(std::move(request));
 }
 
 void MainWindow::openRecent(const RecentFile& file) {
-    AnalysisRequest request;
-    request.graph_file = file.graph.toStdString();
-    for (const QString& costs : file.costs)
-        request.cost_files.push_back(costs.toStdString());
-    request.graph_index = file.pick.index;
-    request.rank = file.pick.rank;
-    request.stage = file.pick.stage.toStdString();
-    request.settings = document_.request().settings;
-    open(std::move(request));
+    open(requestOf(file));
 }
 
 void MainWindow::openAny(const QStringList& files) {

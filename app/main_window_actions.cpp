@@ -194,10 +194,15 @@ void MainWindow::fillRecentMenu() {
             name += tr(" · rank %1").arg(file.pick.rank);
         if (!file.pick.stage.isEmpty())
             name += QStringLiteral(" · ") + file.pick.stage;
+        QStringList with;
+        if (!file.costs.isEmpty())
+            with << tr("%n cost file(s)", nullptr, static_cast<int>(file.costs.size()));
+        if (!file.traces.isEmpty())
+            with << (file.traces.size() == 1 ? tr("a trace") : tr("%1 traces").arg(file.traces.size()));
+        if (!file.ranks.isEmpty())
+            with << tr("other ranks");
         QAction* action = recent_menu_->addAction(
-            file.costs.isEmpty()
-                ? name
-                : tr("%1 with %n cost file(s)", nullptr, static_cast<int>(file.costs.size())).arg(name));
+            with.isEmpty() ? name : tr("%1 with %2").arg(name, with.join(QStringLiteral(", "))));
         action->setToolTip(file.graph);
         connect(action, &QAction::triggered, this, [this, file] { openRecent(file); });
     }

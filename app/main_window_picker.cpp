@@ -55,8 +55,7 @@ void MainWindow::open(AnalysisRequest request) {
     forgetListing();
     // A bundle brings its own settings. One that cannot be read fails where every other file does.
     if (isBundle(request.graph_file)) {
-        Diagnostics ignored;
-        if (Result<AnalysisRequest> stated = bundleRequest(request.graph_file, ignored)) {
+        if (Result<AnalysisRequest> stated = bundleRequest(request.graph_file)) {
             if (!request.cost_files.empty())
                 stated->cost_files = request.cost_files;
             request = std::move(stated).value();

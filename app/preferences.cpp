@@ -1,5 +1,9 @@
 #include "app/preferences.h"
 
+#include "analysis/analysis.h"
+#include "analysis/compare.h"
+#include "app/text.h"
+
 #include <QGuiApplication>
 #include <QPalette>
 #include <QSettings>
@@ -17,6 +21,44 @@ bool& desktopIsDark() {
 constexpr int kLayoutVersion = 1;
 
 } // namespace
+
+bool RecentFile::sameFiles(const RecentFile& other) const {
+    return graph == other.graph && costs == other.costs && pick == other.pick && traces == other.traces &&
+           ranks == other.ranks;
+}
+
+RecentFile recentFileOf(const AnalysisRequest& request) {
+    RecentFile file;
+    file.graph = toQString(request.graph_file);
+    file.pick = {request.graph_index, request.rank, toQString(request.stage)};
+    for (const auto& [from, to] :
+         {std::pair(&request.cost_files, &file.costs), std::pair(&request.trace_files, &file.traces),
+          std::pair(&request.rank_files, &file.ranks)})
+        for (const std::string& path : *from)
+            to->append(toQString(path));
+    for (const Setting key : changedSettings(request.settings, Settings()))
+        file.settings.append(toQString(settingSpec(key).name) + QLatin1Char('=') +
+                             toQString(request.settings.text(key)));
+    return file;
+}
+
+AnalysisRequest requestOf(const RecentFile& file) {
+    AnalysisRequest request;
+    request.graph_file = file.graph.toStdString();
+    request.graph_index = file.pick.index;
+    request.rank = file.pick.rank;
+    request.stage = file.pick.stage.toStdString();
+    for (const auto& [from, to] :
+         {std::pair(&file.costs, &request.cost_files), std::pair(&file.traces, &request.trace_files),
+          std::pair(&file.ranks, &request.rank_files)})
+        for (const QString& path : *from)
+            to->push_back(path.toStdString());
+    for (const QString& setting : file.settings) {
+        const qsizetype at = setting.indexOf(QLatin1Char('='));
+        (void)request.settings.set(setting.left(at).toStdString(), setting.mid(at + 1).toStdString());
+    }
+    return request;
+}
 
 QString themeChoiceName(ThemeChoice choice) {
     switch (choice) {
@@ -62,7 +104,10 @@ QList<RecentFile> Preferences::recentFiles() {
                           settings.value(QStringLiteral("costs")).toStringList(),
                           {settings.value(QStringLiteral("index"), -1).toInt(),
                            settings.value(QStringLiteral("rank"), -1).toInt(),
-                           settings.value(QStringLiteral("stage")).toString()}});
+                           settings.value(QStringLiteral("stage")).toString()},
+                          settings.value(QStringLiteral("traces")).toStringList(),
+                          settings.value(QStringLiteral("ranks")).toStringList(),
+                          settings.value(QStringLiteral("settings")).toStringList()});
     }
     settings.endArray();
     return files;
@@ -84,6 +129,9 @@ void Preferences::addRecentFile(const RecentFile& file) {
         settings.setValue(QStringLiteral("index"), files[i].pick.index);
         settings.setValue(QStringLiteral("rank"), files[i].pick.rank);
         settings.setValue(QStringLiteral("stage"), files[i].pick.stage);
+        settings.setValue(QStringLiteral("traces"), files[i].traces);
+        settings.setValue(QStringLiteral("ranks"), files[i].ranks);
+        settings.setValue(QStringLiteral("settings"), files[i].settings);
     }
     settings.endArray();
 }

@@ -22,12 +22,24 @@ struct GraphPick {
     bool operator==(const GraphPick&) const = default;
 };
 
+/// What was open: opening it again gives the same request, but for costs and places changed by hand, which a
+/// bundle keeps.
 struct RecentFile {
     QString graph;
     QStringList costs;
     GraphPick pick = {};
+    QStringList traces = {};   ///< laid over the simulation
+    QStringList ranks = {};    ///< files of other ranks
+    QStringList settings = {}; ///< "name=value" of those that are not as they come
+
     bool operator==(const RecentFile&) const = default;
+    bool sameFiles(const RecentFile& other) const;
 };
+
+struct AnalysisRequest;
+RecentFile recentFileOf(const AnalysisRequest& request);
+/// A setting that is no more is left out.
+AnalysisRequest requestOf(const RecentFile& file);
 
 class Preferences {
 public:

@@ -2,71 +2,25 @@
 
 #include "app/text.h"
 #include "base/units.h"
-#include "schedule/scheduler.h"
+#include "views/docks/setting_field.h"
 #include "views/theme.h"
 
-#include <QCheckBox>
-#include <QDoubleSpinBox>
-#include <QHBoxLayout>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPainter>
-#include <QRadioButton>
 #include <QScreen>
-#include <QSlider>
 #include <QVBoxLayout>
 
 #include <algorithm>
-#include <cmath>
 
 namespace gs {
 
 namespace {
-
-/// What a slider offers; the spin box beside it takes the setting's whole range. `scale` shown units per
-/// unit.
-struct SliderRange {
-    double minimum, maximum, step, scale;
-    int decimals;
-    const char* suffix;
-};
-
-SliderRange sliderRange(const SettingSpec& spec) {
-    switch (spec.key) {
-    case Setting::SlackNs:
-        return {0, 100, 0.5, 1e-3, 1, " µs"};
-    case Setting::Contention:
-    case Setting::ComputeSlowdown:
-        return {1, 4, 0.05, 1, 2, ""};
-    default:
-        return {spec.minimum,
-                spec.maximum,
-                spec.type == SettingType::Integer ? 1 : 0.01,
-                1,
-                spec.type == SettingType::Integer ? 0 : 2,
-                ""};
-    }
-}
 
 QLabel* caption(const QString& text) {
     auto* label = new QLabel(text);
     label->setProperty("role", "caption");
     label->setWordWrap(true);
     return label;
-}
-
-struct Choice {
-    QString value, meaning;
-};
-
-std::vector<Choice> choicesOf(const SettingSpec& spec) {
-    std::vector<Choice> choices;
-    if (spec.key == Setting::Scheduler)
-        for (const SchedulerInfo& info : schedulers())
-            choices.push_back({toQString(info.name), toSentence(info.meaning)});
-    for (const std::string_view choice : spec.choices)
-        choices.push_back({toQString(choice), {}});
-    return choices;
 }
 
 } // namespace
@@ -91,100 +45,17 @@ void SettingPopup::addEditor(const SettingSpec& spec, const Settings& settings) 
     auto* title = new QLabel(toQString(spec.title));
     title->setProperty("role", "panelTitle");
     column->addWidget(title);
-    QWidget* editor = nullptr;
-    if (spec.type == SettingType::Choice || spec.key == Setting::Scheduler)
-        editor = makeChoice(spec, toQString(settings.text(spec.key)));
-    else if (spec.type == SettingType::Number || spec.type == SettingType::Integer)
-        editor = makeNumber(spec, settings.number(spec.key));
-    else if (spec.type == SettingType::Flag)
-        editor = makeFlag(spec, settings.flag(spec.key));
-    else
-        editor = makeText(spec, toQString(settings.text(spec.key)));
-    column->addWidget(editor);
+    SettingField* field = makeSettingField(spec, FieldLook::Spread, this);
+    field->showValue(toQString(settings.text(spec.key)));
+    connect(field, &SettingField::asked, this,
+            [this, field, name = toQString(spec.name)](const QString& value) {
+                field->showValue(value); // the panel is not told what comes of it
+                emit settingRequested(name, value);
+            });
+    column->addWidget(field);
     // The schedulers explain themselves one by one.
     if (spec.key != Setting::Scheduler)
         column->addWidget(caption(toSentence(spec.meaning)));
-}
-
-QWidget* SettingPopup::makeChoice(const SettingSpec& spec, const QString& current) {
-    auto* box = new QWidget;
-    auto* layout = new QVBoxLayout(box);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(3);
-    const QString name = toQString(spec.name);
-    for (const Choice& choice : choicesOf(spec)) {
-        auto* button = new QRadioButton(choice.value);
-        button->setChecked(choice.value == current);
-        layout->addWidget(button);
-        if (button->isChecked())
-            box->setFocusProxy(button);
-        if (!choice.meaning.isEmpty()) {
-            QLabel* meaning = caption(choice.meaning);
-            meaning->setContentsMargins(22, 0, 0, 4);
-            layout->addWidget(meaning);
-        }
-        connect(button, &QRadioButton::toggled, this, [=, this](bool checked) {
-            if (checked)
-                emit settingRequested(name, choice.value);
-        });
-    }
-    return box;
-}
-
-QWidget* SettingPopup::makeNumber(const SettingSpec& spec, double current) {
-    const SliderRange range = sliderRange(spec);
-    auto* box = new QWidget;
-    auto* layout = new QHBoxLayout(box);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(10);
-    auto* slider = new QSlider(Qt::Horizontal);
-    slider->setRange(0, static_cast<int>(std::lround((range.maximum - range.minimum) / range.step)));
-    slider->setPageStep(std::max(1, slider->maximum() / 10));
-    auto* spin = new QDoubleSpinBox;
-    spin->setRange(spec.minimum * range.scale, spec.maximum * range.scale);
-    spin->setDecimals(range.decimals);
-    spin->setSingleStep(range.step);
-    spin->setSuffix(QString::fromUtf8(range.suffix));
-    spin->setFixedWidth(92);
-    spin->setAccessibleName(toQString(spec.title));
-    slider->setAccessibleName(toQString(spec.title));
-    const auto toSlider = [=](double shown) {
-        return static_cast<int>(std::lround((shown - range.minimum) / range.step));
-    };
-    spin->setValue(current * range.scale);
-    slider->setValue(toSlider(current * range.scale));
-    const QString name = toQString(spec.name);
-    connect(slider, &QSlider::valueChanged, spin,
-            [=](int value) { spin->setValue(range.minimum + value * range.step); });
-    connect(spin, &QDoubleSpinBox::valueChanged, this, [=, this](double shown) {
-        const QSignalBlocker block(slider);
-        slider->setValue(toSlider(shown));
-        emit settingRequested(name, QString::number(shown / range.scale, 'g', 12));
-    });
-    layout->addWidget(slider, 1);
-    layout->addWidget(spin);
-    box->setFocusProxy(slider);
-    return box;
-}
-
-QWidget* SettingPopup::makeFlag(const SettingSpec& spec, bool current) {
-    auto* box = new QCheckBox(toQString(spec.title));
-    box->setChecked(current);
-    const QString name = toQString(spec.name);
-    connect(box, &QCheckBox::toggled, this, [=, this](bool on) {
-        emit settingRequested(name, on ? QStringLiteral("true") : QStringLiteral("false"));
-    });
-    return box;
-}
-
-QWidget* SettingPopup::makeText(const SettingSpec& spec, const QString& current) {
-    auto* edit = new QLineEdit(current);
-    edit->setPlaceholderText(toQString(spec.fallback));
-    edit->setAccessibleName(toQString(spec.title));
-    const QString name = toQString(spec.name);
-    connect(edit, &QLineEdit::editingFinished, this,
-            [=, this] { emit settingRequested(name, edit->text()); });
-    return edit;
 }
 
 void SettingPopup::openBelow(const QWidget* anchor) {

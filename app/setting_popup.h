@@ -25,10 +25,6 @@ protected:
 
 private:
     void addEditor(const SettingSpec& spec, const Settings& settings);
-    QWidget* makeChoice(const SettingSpec& spec, const QString& current);
-    QWidget* makeNumber(const SettingSpec& spec, double current);
-    QWidget* makeFlag(const SettingSpec& spec, bool current);
-    QWidget* makeText(const SettingSpec& spec, const QString& current);
 };
 
 /// How a value reads in the header: "1.50", "5.0 µs", "none", "200 MiB".

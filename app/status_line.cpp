@@ -43,7 +43,8 @@ QStringList statusParts(const Analysis& analysis) {
         StatusLine::tr("step %1 (%2)").arg(time(after.step_ns), toQString(formatPercent(gain, true))),
         StatusLine::tr("lower bound %1").arg(time(analysis.lower_bound_ns)),
         StatusLine::tr("peak gathered %1").arg(toQString(formatBytes(after.peak_gathered_bytes))),
-        StatusLine::tr("%1 costs missing").arg(count(summary.missing_costs)),
+        summary.missing_costs == 1 ? StatusLine::tr("1 cost missing")
+                                   : StatusLine::tr("%1 costs missing").arg(count(summary.missing_costs)),
         editsText(analysis.request.edits.size()),
     };
 }

@@ -19,6 +19,7 @@ struct CompareEntry {
     uint64_t id = 0;
     Origin origin = Origin::Shown;
     CompareRow row;
+    bool stale = false; ///< a file of its costs has changed on disk since
 };
 using CompareEntryPtr = std::shared_ptr<const CompareEntry>;
 

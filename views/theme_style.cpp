@@ -46,6 +46,10 @@ QAbstractScrollArea::corner { border: none; background: transparent; }
 QAbstractItemView { background: @panel; border: none; outline: none; selection-background-color: @selection;
     selection-color: @text; }
 QAbstractItemView[role="bare"] { background: transparent; }
+QListWidget[role="menu"] { border: 1px solid @border; border-radius: 6px; padding: 4px; }
+QListWidget[role="menu"]::item { border-radius: 4px; padding-left: 8px; }
+QListWidget[role="menu"]::item:selected { background: @selection; color: @text; }
+QStackedWidget#exportPreview { background: @panel; border: 1px solid @border; border-radius: 6px; }
 QHeaderView { background: transparent; border: none; }
 QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @border;
     padding: 4px 6px; font-size: 11px; }

@@ -377,7 +377,7 @@ int runCompare(const QStringList& arguments) {
         "FILE…");
     if (const int code = parseArguments(parser, withJoinedDiff(arguments), 1); code >= 0)
         return code;
-    if (parser.isSet("trace") || namesTwoBundles(parser.positionalArguments()))
+    if (parser.isSet("trace") || (!parser.isSet("ranks") && namesTwoBundles(parser.positionalArguments())))
         return compareRecorded(parser);
     const bool of_schedulers = parser.isSet("schedulers") || parser.isSet("search") || parser.isSet("diff");
     if (parser.isSet("ranks") || (!of_schedulers && !parser.isSet("rank") && !parser.isSet("graph") &&

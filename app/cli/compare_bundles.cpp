@@ -9,7 +9,8 @@
 namespace gs {
 
 bool namesTwoBundles(const QStringList& files) {
-    return files.size() == 2 && isBundle(files.first().toStdString());
+    return files.size() == 2 &&
+           (isBundle(files.first().toStdString()) || isBundle(files.last().toStdString()));
 }
 
 int compareBundleFiles(const QStringList& files, const CommonOptions& options) {

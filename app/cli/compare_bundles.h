@@ -7,7 +7,7 @@
 
 namespace gs {
 
-/// True for two files of which the first is a bundle.
+/// True for two files of which one is a bundle.
 bool namesTwoBundles(const QStringList& files);
 
 /// Prints or writes the differences. Exit code: kExitFindings if there are any beyond versions.

@@ -3,6 +3,7 @@
 #include "analysis/rank_files.h"
 #include "app/cli/exit_codes.h"
 #include "base/units.h"
+#include "base/utf8.h"
 #include "export/ranks_json.h"
 
 #include <fmt/format.h>
@@ -17,21 +18,10 @@ constexpr size_t kDifferencesShown = 20;
 constexpr size_t kClassesShown = 4;
 constexpr size_t kCellWidth = 44;
 
-/// Characters, not bytes.
-size_t widthOf(std::string_view text) {
-    size_t width = 0;
-    for (const char c : text)
-        width += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
-    return width;
-}
-
 std::string padded(std::string text) {
-    while (widthOf(text) > kCellWidth) {
-        text.pop_back();
-        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80)
-            text.pop_back();
-    }
-    return text + std::string(kCellWidth - widthOf(text), ' ');
+    while (columnsOf(text) > kCellWidth)
+        text = headOf(text, text.size() - 1);
+    return leftAligned(text, kCellWidth);
 }
 
 std::string cellText(const RankComparison& comparison, size_t of_class, int32_t index) {
@@ -52,10 +42,11 @@ std::string cellText(const RankComparison& comparison, size_t of_class, int32_t 
 
 void printGroup(const RankComparison& comparison, const RankGroup& group) {
     if (group.differing == 0) {
-        fmt::print("  {:14} {:6} collectives, equal\n", group.name, group.rows.size());
+        fmt::print("  {:14} {:>17}, equal\n", group.name, counted(group.rows.size(), "collective"));
         return;
     }
-    fmt::print("  {:14} {:6} collectives, {} differ\n", group.name, group.rows.size(), group.differing);
+    fmt::print("  {:14} {:>17}, {} differ{}\n", group.name, counted(group.rows.size(), "collective"),
+               group.differing, group.differing == 1 ? "s" : "");
     const size_t classes = std::min(comparison.classes.size(), kClassesShown);
     fmt::print("        {:>4}  ", "#");
     for (size_t c = 0; c < classes; ++c)
@@ -106,9 +97,9 @@ void printComparison(const RankComparison& comparison) {
         size_t nodes = 0;
         for (const RankGraph& of : rank.program.graphs)
             nodes += of.graph->size();
-        fmt::print("  {:14} {} graph{}, {} nodes, {} collectives, {} gathers  {}\n", rank.program.label,
-                   rank.program.graphs.size(), rank.program.graphs.size() == 1 ? "" : "s",
-                   formatCount(static_cast<int64_t>(nodes)), rank.collectives.size(), rank.gathers,
+        fmt::print("  {:14} {}, {}, {}, {}  {}\n", rank.program.label,
+                   counted(rank.program.graphs.size(), "graph"), counted(nodes, "node"),
+                   counted(rank.collectives.size(), "collective"), counted(rank.gathers, "gather"),
                    rank.program.file);
     }
     fmt::print("\nGroups\n");

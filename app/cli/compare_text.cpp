@@ -1,6 +1,7 @@
 #include "app/cli/compare_text.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "export/csv.h"
 
 #include <fmt/format.h>
@@ -13,32 +14,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
-/// Columns on screen: "µ" and "→" are two bytes each.
-size_t width(const std::string& text) {
-    size_t columns = 0;
-    for (const char c : text)
-        columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
-    return columns;
-}
-
-std::string padded(const std::string& text, size_t columns, bool right) {
-    const std::string space(columns - std::min(columns, width(text)), ' ');
-    return right ? space + text : text + space;
-}
-
 /// All lines with columns of equal width; the first `left` columns are flush left, the others flush right.
 std::string aligned(const std::vector<Cells>& lines, size_t left) {
     std::vector<size_t> columns;
     for (const Cells& cells : lines) {
         columns.resize(std::max(columns.size(), cells.size()), 0);
         for (size_t i = 0; i < cells.size(); ++i)
-            columns[i] = std::max(columns[i], width(cells[i]));
+            columns[i] = std::max(columns[i], columnsOf(cells[i]));
     }
     std::string out;
     for (const Cells& cells : lines) {
         std::string line;
         for (size_t i = 0; i < cells.size(); ++i)
-            line += (i == 0 ? "" : "  ") + padded(cells[i], columns[i], i >= left);
+            line += (i == 0 ? "" : "  ") + (i >= left ? rightAligned : leftAligned)(cells[i], columns[i]);
         line.erase(line.find_last_not_of(' ') + 1);
         out += line + "\n";
     }

@@ -83,11 +83,9 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser) {
     // A bundle brings its own settings; the options change them.
     const QStringList files = parser.positionalArguments();
     if (files.size() == 1 && isBundle(files.first().toStdString())) {
-        Diagnostics diagnostics;
-        Result<AnalysisRequest> stated = bundleRequest(files.first().toStdString(), diagnostics);
+        Result<AnalysisRequest> stated = bundleRequest(files.first().toStdString());
         if (!stated)
             return stated.error();
-        printDiagnostics(diagnostics, Severity::Warning);
         request = std::move(stated).value();
     }
     if (parser.isSet("costs"))

@@ -6,6 +6,8 @@
 #include "app/cli/profile_run.h"
 #include "base/units.h"
 #include "cost/profile_compare.h"
+#include "cost/profile_store_path.h"
+#include "profile/benchmark_inputs.h"
 #include "profile/profile_text.h"
 
 #include <fmt/format.h>
@@ -25,6 +27,10 @@ void addProfileOptions(QCommandLineParser& parser) {
         {"cache-cold", "Flush the caches before each timed run."},
         {"what", "Of compute, collectives, contention.", "LIST", "compute,collectives,contention"},
         {"again", "Measure what the store knows already, too."},
+        {"benchmark-inputs",
+         "Rows for operators of your own: how their inputs are made, and which of them communicate. As "
+         "resources/benchmark_inputs.json; may be given several times.",
+         "FILE"},
         {"hostfile", "Machines for mpirun.", "FILE"},
         {"srun", "Start the ranks with Slurm's srun."},
         {"time-limit", "Longest time of one operator or collective, in seconds.", "S", "600"},
@@ -86,6 +92,8 @@ Result<ProfileRequest> readRequest(const QCommandLineParser& parser, const Commo
     worker.plan.cache_cold = parser.isSet("cache-cold");
     if (const Status what = readWhat(parser, worker); !what)
         return what.error();
+    for (const QString& file : parser.values("benchmark-inputs"))
+        worker.benchmark_inputs.push_back(file.toStdString());
     worker.hostfile = parser.value("hostfile");
     worker.slurm = parser.isSet("srun");
     request.store = parser.value("store").toStdString();
@@ -105,12 +113,25 @@ int profilingExitCode(const Error& error) {
         if (error.code == code)
             return kExitPartMissing;
     }
-    for (const char* code :
-         {"no-such-file", "not-a-graph", "not-a-profile-store", "newer-profile-store", "store-read-only"}) {
-        if (error.code == code)
-            return kExitUnreadable;
-    }
     return error.code == "usage" ? kExitUsage : kExitProfilingAborted;
+}
+
+void printContention(const Profile& profile) {
+    if (!profile.contention.empty()) {
+        const MeasuredContention contention = overallContention(profile);
+        fmt::print("contention factor {:.3f}, compute slow-down {:.3f} (by time, over {} sizes)\n",
+                   contention.factor, contention.compute_slowdown, profile.contention.size());
+    }
+    for (const ContentionPoint& point : profile.contention)
+        fmt::print("  {:>10}: {} alone, {} beside compute: {:.3f}\n", formatBytes(point.bytes),
+                   formatTime(point.alone_ns), formatTime(point.together_ns), point.factor());
+    if (const MeasuredContention all = overallContention(profile); all.factor < 1 || all.compute_slowdown < 1)
+        fmt::print("  below 1 is the noise of a busy machine: measured_contention=true takes it as 1\n");
+    for (const ContentionPoint& point : profile.no_contention)
+        fmt::print("  {:>10}: could not be measured beside compute: {}\n", formatBytes(point.bytes),
+                   point.reason);
+    if (!profile.no_contention.empty())
+        fmt::print("  --again tries it anew\n");
 }
 
 void printDiff(const Analysis& before, const Analysis& after, const Profile& profile) {
@@ -130,14 +151,7 @@ void printDiff(const Analysis& before, const Analysis& after, const Profile& pro
     row("costs missing", std::to_string(a.missing_costs), std::to_string(b.missing_costs));
     const size_t moved = movedLaunches(before, after);
     fmt::print("{} of {} launches are elsewhere with the measured costs\n", moved, b.gathers);
-    if (profile.contention.empty())
-        return;
-    const MeasuredContention contention = overallContention(profile);
-    fmt::print("contention factor {:.3f}, compute slow-down {:.3f} (by time, over {} sizes)\n",
-               contention.factor, contention.compute_slowdown, profile.contention.size());
-    for (const ContentionPoint& point : profile.contention)
-        fmt::print("  {:>10}: {} alone, {} beside compute: {:.3f}\n", formatBytes(point.bytes),
-                   formatTime(point.alone_ns), formatTime(point.together_ns), point.factor());
+    printContention(profile);
 }
 
 /// The figures are those of the first rank; what they have to do with the others.
@@ -176,6 +190,15 @@ int report(const Analysis& before, const ProfileOutcome& outcome, const CommonOp
     return kExitProfilingAborted;
 }
 
+/// Better now than after an hour. Adds the benchmark inputs to the registry of this process.
+Status checkFiles(const ProfileRequest& request) {
+    for (const std::string& file : request.worker.benchmark_inputs) {
+        if (const Status added = BenchmarkInputRegistry::global().addFile(file); !added)
+            return added;
+    }
+    return checkStorePath(request.store);
+}
+
 } // namespace
 
 int runProfile(const QStringList& arguments) {
@@ -195,6 +218,10 @@ int runProfile(const QStringList& arguments) {
     if (!request) {
         printError(request.error());
         return kExitUsage;
+    }
+    if (const Status usable = checkFiles(request.value()); !usable) {
+        printError(usable.error());
+        return exitCodeFor(usable.error());
     }
     Analyser analyser;
     const Result<AnalysisPtr> before = analyseToProfile(analyser, request.value());

@@ -3,10 +3,8 @@
 #include "app/cli/options.h"
 #include "app/worker/measure_plan.h"
 #include "base/units.h"
-#include "cost/profile_store.h"
 
 #include <QEventLoop>
-#include <QFileInfo>
 #include <QTemporaryDir>
 #include <fmt/format.h>
 
@@ -108,25 +106,6 @@ Result<Profile> makeProfile(ProfileRequest request, const Analysis& analysis) {
     return plan->whole(std::move(measured).value());
 }
 
-/// Better now than after an hour. A store that is not there is not made yet.
-Status checkStore(const std::string& path) {
-    const QFileInfo file(QString::fromStdString(path));
-    if (path.empty())
-        return Unit{};
-    if (file.exists()) {
-        const auto store = ProfileStore::open(path);
-        return store ? Status(Unit{}) : Status(store.error());
-    }
-    const QFileInfo folder(file.absolutePath());
-    if (folder.isDir() && folder.isWritable())
-        return Unit{};
-    return Error{"store-read-only",
-                 fmt::format("the profile store {} cannot be made: its folder {}", path,
-                             folder.isDir() ? "cannot be written" : "is not there"),
-                 {},
-                 ""};
-}
-
 /// Ranks with other numbers of gathers have no schedule: there is nothing to measure for.
 Status checkMode(const Analysis& analysis) {
     if (analysis.after.schedule->rank_mode != rankModeName(RankMode::Abort))
@@ -172,8 +151,6 @@ Result<ProfileOutcome> profileGraph(Analyser& analyser, const ProfileRequest& as
         Setting::BucketMode, before->request.settings.text(Setting::BucketMode)));
     if (const Status usable = checkBackend(request.worker); !usable)
         return usable.error();
-    if (const Status writable = checkStore(request.store); !writable)
-        return writable.error();
     Result<Profile> profile = makeProfile(request, *before);
     if (!profile)
         return profile.error();

@@ -24,8 +24,8 @@ struct ProfileOutcome {
 Result<AnalysisPtr> analyseToProfile(Analyser& analyser, const ProfileRequest& request);
 
 /// Measures for `before`. Says on stderr what is reused and how far it is. The store is changed by one
-/// transaction at the end, or not at all; that it can be written is found out first. Errors: those of the
-/// store, of WorkerClient, "no-backend", "rank-abort".
+/// transaction at the end, or not at all; checkStorePath() comes before. Errors: those of the store, of
+/// WorkerClient, "no-backend", "rank-abort".
 Result<ProfileOutcome> profileGraph(Analyser& analyser, const ProfileRequest& request,
                                     const AnalysisPtr& before);
 

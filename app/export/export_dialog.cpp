@@ -16,14 +16,15 @@
 #include <QListWidget>
 #include <QMimeData>
 #include <QPushButton>
+#include <QRegularExpression>
 
 namespace gs {
 
 namespace {
 
-constexpr QSize kSize(1080, 720);
+constexpr QSize kSize(1120, 680);
 constexpr QSize kLeastSize(820, 560);
-constexpr int kListWidth = 250;
+constexpr int kListWidth = 300;
 constexpr int kIndexRole = Qt::UserRole + 1; ///< of the item; headings have none
 /// More than this is no help on a clipboard.
 constexpr size_t kMostCopiedBytes = 64 * 1024 * 1024;
@@ -57,6 +58,7 @@ ExportDialog::ExportDialog(ExportSource source, std::vector<ExportItem> items, Q
     list_ = new QListWidget;
     list_->setFixedWidth(kListWidth);
     list_->setAccessibleName(tr("What to export"));
+    list_->setProperty("role", "menu");
     auto* body = new QHBoxLayout;
     body->setSpacing(18);
     body->addWidget(list_);
@@ -160,12 +162,12 @@ void ExportDialog::fillList() {
             auto* heading = new QListWidgetItem(group, list_);
             heading->setFlags(Qt::NoItemFlags);
             heading->setFont(Theme::font(11, QFont::DemiBold));
-            heading->setSizeHint({0, i == 0 ? 22 : 32});
+            heading->setSizeHint({0, i == 0 ? 26 : 34});
             heading->setTextAlignment(Qt::AlignLeft | Qt::AlignBottom);
         }
         auto* row = new QListWidgetItem(items_[i].title, list_);
         row->setData(kIndexRole, static_cast<int>(i));
-        row->setSizeHint({0, 24});
+        row->setSizeHint({0, 26});
         row->setToolTip(items_[i].meaning);
     }
 }
@@ -196,6 +198,7 @@ void ExportDialog::itemChanged() {
         return;
     title_->setText(item->title);
     meaning_->setText(item->meaning);
+    meaning_->setVisible(!item->meaning.isEmpty());
     filling_ = true;
     target_->clear();
     const std::vector<std::string> targets =
@@ -244,7 +247,7 @@ ExportChoice ExportDialog::choice() const {
 void ExportDialog::take(const ExportProduct& product) {
     product_ = product;
     preview_->showProduct(*current(), product);
-    showWarnings(product.warnings);
+    showWarnings(product.bytes ? product.warnings : QStringList()); // there is nothing to use
     const bool there = product.bytes != nullptr;
     save_->setEnabled(there && !writing_);
     copy_->setEnabled(there && product.bytes->size() <= kMostCopiedBytes &&
@@ -252,10 +255,12 @@ void ExportDialog::take(const ExportProduct& product) {
 }
 
 void ExportDialog::showWarnings(const QStringList& warnings) {
+    static const QRegularExpression kCommand(QStringLiteral("`([^`]+)`"));
     QString list;
     for (const QString& warning : warnings)
-        list += QStringLiteral("<li>%1</li>").arg(warning.toHtmlEscaped());
-    warnings_->setText(tr("<b>Before you use it</b><ul style='margin:2px 0 0 -22px'>%1</ul>").arg(list));
+        list += QStringLiteral("<div style='margin-top:2px'>•&nbsp;&nbsp;%1</div>")
+                    .arg(warning.toHtmlEscaped().replace(kCommand, QStringLiteral("<code>\\1</code>")));
+    warnings_->setText(tr("<b>Before you use it</b>%1").arg(list));
     warnings_->setVisible(!warnings.isEmpty());
 }
 

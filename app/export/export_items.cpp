@@ -19,6 +19,7 @@ struct Purpose {
     const char* exporter;
     const char* group;
     const char* meaning;
+    const char* title = nullptr; ///< where the exporter's own is long
 };
 
 const char* const kRun = QT_TRANSLATE_NOOP("ExportItems", "Run it in PyTorch");
@@ -48,8 +49,8 @@ const Purpose kPurposes[] = {
      QT_TRANSLATE_NOOP("ExportItems",
                        "One file that opens in any browser without a network: for a bug report or a class.")},
     {"trace", kShow,
-     QT_TRANSLATE_NOOP("ExportItems",
-                       "Before and after as two processes, for Perfetto or chrome://tracing.")},
+     QT_TRANSLATE_NOOP("ExportItems", "Before and after as two processes, for Perfetto or chrome://tracing."),
+     QT_TRANSLATE_NOOP("ExportItems", "Simulated timelines (Chrome trace)")},
     {"timeline-svg", kShow, QT_TRANSLATE_NOOP("ExportItems", "Both timelines, before above after.")},
     {"bytes-svg", kShow, QT_TRANSLATE_NOOP("ExportItems", "Gathered bytes over the step, before and after.")},
     {"dot", kShow, QT_TRANSLATE_NOOP("ExportItems", "The graph for Graphviz.")},
@@ -57,13 +58,14 @@ const Purpose kPurposes[] = {
      QT_TRANSLATE_NOOP("ExportItems", "A row per gather: place, need, window, verdict.")},
     {"costs-csv", kTables, QT_TRANSLATE_NOOP("ExportItems", "A row per cost, with where it comes from.")},
     {"transfers-csv", kTables, QT_TRANSLATE_NOOP("ExportItems", "A row per transfer of the simulated step.")},
-    {"magi-log", kTables,
-     QT_TRANSLATE_NOOP("ExportItems", "Log lines that existing tools grep and compare.")},
+    {"magi-log", kTables, QT_TRANSLATE_NOOP("ExportItems", "Log lines that existing tools grep and compare."),
+     QT_TRANSLATE_NOOP("ExportItems", "Placement lines and cost table (log)")},
     {"bundle", kKeep,
      QT_TRANSLATE_NOOP(
          "ExportItems",
          "Everything that makes this analysis, in one file: it opens again here, and two can be "
-         "compared in CI.")},
+         "compared in CI."),
+     QT_TRANSLATE_NOOP("ExportItems", "Bundle (everything in one file)")},
     {"analysis", kKeep, QT_TRANSLATE_NOOP("ExportItems", "Settings, decisions and simulation for scripts.")},
     {"graph", kKeep,
      QT_TRANSLATE_NOOP("ExportItems", "The graph as it was read, in Gatherscope's own form.")},
@@ -84,8 +86,9 @@ std::vector<ExportItem> exportItems(std::span<const ViewInfo> views) {
             const Purpose* purpose = purposeOf(exporter.name);
             if ((purpose ? purpose->group : kOther) != group)
                 continue;
-            items.push_back({toQString(exporter.name), toQString(exporter.title), tr(group),
-                             purpose ? tr(purpose->meaning) : QString(), &exporter, nullptr});
+            items.push_back({toQString(exporter.name),
+                             purpose && purpose->title ? tr(purpose->title) : toQString(exporter.title),
+                             tr(group), purpose ? tr(purpose->meaning) : QString(), &exporter, nullptr});
         }
     }
     for (const ViewInfo& view : views)

@@ -53,8 +53,34 @@ private:
     QImage image_;
 };
 
-/// Our pictures choose their colours by CSS variables, which Qt's renderer does not know.
-QByteArray withPlainColours(const std::string& svg) {
+/// Qt's renderer forgets the size of a text whose anchor is an attribute; by a class it keeps it.
+void anchorByClass(QString& svg) {
+    static const QRegularExpression kText(QStringLiteral("<text\\b[^>]*>"));
+    static const QRegularExpression kAnchor(QStringLiteral("\\s+text-anchor=\"(middle|end)\""));
+    QString out;
+    qsizetype done = 0;
+    for (auto match = kText.globalMatch(svg); match.hasNext();) {
+        const QRegularExpressionMatch text = match.next();
+        QString tag = text.captured();
+        if (const QRegularExpressionMatch anchor = kAnchor.match(tag); anchor.hasMatch()) {
+            const QString name = QStringLiteral("anchor-") + anchor.captured(1);
+            tag.remove(anchor.capturedStart(), anchor.capturedLength());
+            if (tag.contains(QLatin1String("class=\"")))
+                tag.replace(QLatin1String("class=\""), QLatin1String("class=\"") + name + QLatin1Char(' '));
+            else
+                tag.insert(5, QStringLiteral(" class=\"%1\"").arg(name));
+        }
+        out += QStringView(svg).mid(done, text.capturedStart() - done);
+        out += tag;
+        done = text.capturedEnd();
+    }
+    svg = out += QStringView(svg).mid(done);
+    svg.replace(QLatin1String("</style>"),
+                QLatin1String(".anchor-middle{text-anchor:middle}.anchor-end{text-anchor:end}</style>"));
+}
+
+/// In words that Qt's renderer knows: our pictures choose their colours by CSS variables.
+QByteArray plainSvg(const std::string& svg) {
     static const QRegularExpression kMedia(QStringLiteral("@media([^{]*)\\{:root\\{([^}]*)\\}\\s*\\}"));
     static const QRegularExpression kRoot(QStringLiteral(":root\\{([^}]*)\\}"));
     static const QRegularExpression kVariable(QStringLiteral("--([a-z-]+):([^;]+)"));
@@ -81,18 +107,26 @@ QByteArray withPlainColours(const std::string& svg) {
         text.replace(QStringLiteral("var(--%1)").arg(it.key()), it.value());
     static const QRegularExpression kInside(QStringLiteral("\\bsvg ([.a-z-]+\\{)"));
     text.replace(kInside, QStringLiteral("\\1"));
+    anchorByClass(text);
     return text.toUtf8();
 }
 
 QImage imageOf(const std::string& svg) {
-    QSvgRenderer renderer(withPlainColours(svg));
+    QSvgRenderer renderer(plainSvg(svg));
     if (!renderer.isValid() || renderer.defaultSize().isEmpty())
         return {};
     const QSize size = renderer.defaultSize().scaled(kSvgSize, Qt::KeepAspectRatio);
     QImage image(size, QImage::Format_ARGB32_Premultiplied);
-    image.fill(Qt::white);
     QPainter painter(&image);
-    renderer.render(&painter);
+    QFont font = Theme::font(12);
+    font.setHintingPreference(QFont::PreferNoHinting);
+    painter.setFont(font);
+    // Qt measures a glyph a little differently before and after it has drawn it: only what is drawn a second
+    // time is the same for equal files.
+    for (int round = 0; round < 2; ++round) {
+        painter.fillRect(image.rect(), Qt::white);
+        renderer.render(&painter);
+    }
     return image;
 }
 
@@ -136,6 +170,7 @@ ExportPreview::ExportPreview(QWidget* parent) : QWidget(parent) {
     fixed.setPixelSize(11);
     text_->setFont(fixed);
     text_->setAccessibleName(tr("Preview"));
+    text_->document()->setDocumentMargin(10);
     outline_ = new QLabel;
     outline_->setWordWrap(true);
     outline_->setTextFormat(Qt::RichText);
@@ -144,6 +179,8 @@ ExportPreview::ExportPreview(QWidget* parent) : QWidget(parent) {
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
     scroll->setWidget(outline_);
+    for (QWidget* clear : {scroll->viewport(), static_cast<QWidget*>(outline_)})
+        clear->setAutoFillBackground(false); // the sheet's own shows
     picture_ = new Sheet;
     message_ = new QLabel;
     message_->setAlignment(Qt::AlignCenter);
@@ -224,11 +261,11 @@ void ExportPreview::showOutline(const std::string& html) {
         if (match.captured(1) == QLatin1String("1"))
             title = text;
         else
-            list += QStringLiteral("<li style='margin-bottom:3px'>%1</li>").arg(text);
+            list += QStringLiteral("<div style='margin-top:3px'>•&nbsp;&nbsp;%1</div>").arg(text);
     }
     const qsizetype pictures = countOf(html, "<svg"), tables = countOf(html, "<table");
     outline_->setText(
-        tr("<p style='font-size:15px;font-weight:600'>%1</p><p>%2</p><ul>%3</ul>")
+        tr("<p style='font-size:15px;font-weight:600'>%1</p><p>%2</p>%3")
             .arg(title,
                  tr("One file without anything from the network: %1 pictures, %2 tables, and these parts:")
                      .arg(pictures)

@@ -22,7 +22,7 @@ namespace gs {
 
 namespace {
 
-constexpr QSize kSize(960, 640);
+constexpr QSize kSize(1040, 660);
 constexpr QSize kLeastSize(720, 520);
 /// A number that is being typed asks for no plan of every digit.
 constexpr int kPlanDelayMs = 200;
@@ -78,8 +78,11 @@ void ProfileDialog::build() {
     layout->addWidget(title_);
     layout->addWidget(subtitle_);
     layout->addSpacing(8);
-    layout->addWidget(banner_);
-    layout->addWidget(stack_, 1);
+    auto* page = new QVBoxLayout;
+    page->setSpacing(12);
+    page->addWidget(banner_);
+    page->addWidget(stack_, 1);
+    layout->addLayout(page, 1);
     layout->addSpacing(6);
     layout->addWidget(buildButtons());
     connect(waiting_, &LoadingPanel::cancelClicked, this, &ProfileDialog::reject);
@@ -121,16 +124,25 @@ void ProfileDialog::connectJob() {
     connect(job, &ProfileJob::planned, this, [this](qlonglong keys) {
         if (state_ != State::Ready)
             return;
+        primary_->setEnabled(setup_->problem().isEmpty());
         const MeasureRequest request = setup_->request();
         const bool known = !request.again && QFileInfo::exists(toQString(request.store));
-        setup_->setPlanText(
+        QString text =
             known
                 ? tr("%1 keys. What the store knows of this device is not measured again.").arg(counted(keys))
-                : tr("%1 keys are measured.").arg(counted(keys)));
+                : tr("%1 keys will be measured.").arg(counted(keys));
+        if (!busy_store_.isEmpty())
+            text += QLatin1Char('\n') + tr("%1 It must be free when the measurement ends.").arg(busy_store_);
+        setup_->setPlanText(text, busy_store_.isEmpty() ? ProfileSetup::PlanLook::Fine
+                                                        : ProfileSetup::PlanLook::Warning);
     });
+    connect(job, &ProfileJob::storeBusy, this,
+            [this](const Error& error) { busy_store_ = toSentence(error.message); });
     connect(job, &ProfileJob::planFailed, this, [this](const Error& error) {
-        if (state_ == State::Ready)
-            setup_->setPlanText(errorText(error));
+        if (state_ != State::Ready)
+            return;
+        setup_->setPlanText(errorText(error), ProfileSetup::PlanLook::Problem);
+        primary_->setEnabled(false); // until a choice changes
     });
     connect(job, &ProfileJob::hello, run_, &RunPage::setHello);
     connect(job, &ProfileJob::progress, run_, &RunPage::setProgress);
@@ -168,8 +180,8 @@ void ProfileDialog::setState(State state) {
     if (state == State::Ready)
         planSoon();
     if (state == State::Diff) {
-        diff_->table()->showRow(0);
-        diff_->table()->setFocus(Qt::OtherFocusReason);
+        diff_->changes()->table()->showRow(0);
+        diff_->changes()->table()->setFocus(Qt::OtherFocusReason);
     } else if (state == State::Running) {
         close_->setFocus(Qt::OtherFocusReason);
     } else if (primary_->isVisibleTo(this)) {
@@ -184,11 +196,11 @@ void ProfileDialog::nameButtons() {
                                                        : tr("Close"));
     close_->setEnabled(state_ != State::Storing);
     close_->setVisible(state_ != State::Probing && state_ != State::Analysing); // the page has one of its own
-    back_->setText(tr("Settings"));
+    back_->setText(tr("Back to settings"));
     back_->setVisible(state_ == State::Failed);
     primary_->setText(diff                                                  ? tr("Take over")
                       : state_ == State::Failed || state_ == State::Missing ? tr("Try again")
-                      : state_ == State::Cancelled                          ? tr("Settings")
+                      : state_ == State::Cancelled                          ? tr("Back to settings")
                                                                             : tr("Measure"));
     primary_->setVisible(state_ != State::Probing && state_ != State::Running && state_ != State::Analysing);
     primary_->setEnabled(state_ != State::Storing && (state_ != State::Ready || setup_->problem().isEmpty()));
@@ -210,7 +222,8 @@ void ProfileDialog::planSoon() {
         return;
     const QString problem = setup_->problem();
     primary_->setEnabled(problem.isEmpty());
-    setup_->setPlanText(problem);
+    setup_->setPlanText(problem, ProfileSetup::PlanLook::Problem);
+    busy_store_.clear();
     if (problem.isEmpty())
         plan_delay_.start();
     else

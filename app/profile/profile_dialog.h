@@ -86,6 +86,7 @@ private:
     std::optional<Profile> profile_; ///< measured, not taken over
     AnalysisPtr after_;
     QString store_;
+    QString busy_store_; ///< why it cannot be written now
     QTimer plan_delay_;
 
     QLabel* title_;

@@ -37,7 +37,10 @@ public:
 signals:
     void probed(const gs::ProbeReport& report);
     void planned(qlonglong keys); ///< to measure, if the store knows none
+    /// Nothing can be measured so; also where the store could not take the profile in.
     void planFailed(const gs::Error& error);
+    /// Before planned(): another process writes into the store now.
+    void storeBusy(const gs::Error& error);
     void hello(int rank, const gs::HelloMessage& message);
     void progress(int rank, const gs::ProgressMessage& message);
     void entry(const gs::ProfileEntry& entry);

@@ -1,10 +1,11 @@
 #include "app/profile/profile_pages.h"
 
+#include "app/mark_sign.h"
 #include "app/paragraph.h"
 #include "app/text.h"
 #include "base/units.h"
 #include "views/docks/data_table.h"
-#include "views/docks/paint_text.h"
+#include "views/theme.h"
 
 #include <QGridLayout>
 #include <QLabel>
@@ -20,27 +21,12 @@ namespace {
 /// Warnings beyond these are counted only.
 constexpr qsizetype kMostWarnings = 200;
 
-/// A mark of the tables as a widget.
-class MarkSign : public QWidget {
-public:
-    explicit MarkSign(Mark mark) : mark_(mark) { setFixedSize(18, 18); }
-
-protected:
-    void paintEvent(QPaintEvent*) override {
-        QPainter painter(this);
-        painter.setRenderHint(QPainter::Antialiasing);
-        drawMark(painter, rect(), mark_);
-    }
-
-private:
-    Mark mark_;
-};
-
 QPlainTextEdit* quietText() {
     auto* box = new QPlainTextEdit;
     box->setReadOnly(true);
     box->setMaximumBlockCount(kMostWarnings);
     box->setMaximumHeight(86);
+    box->document()->setDocumentMargin(0); // in line with the paragraphs
     return box;
 }
 
@@ -106,7 +92,9 @@ void MissingPartsPage::setReport(const ProbeReport& report) {
     }
     QString advice;
     if (!program)
-        advice = tr("Without it no device can be looked for: GPU, NCCL and libtorch are not known either.");
+        advice = tr(
+            "Without gatherscope-rank no device can be looked for: whether there is a GPU, NCCL or libtorch "
+            "is not known either.");
     else if (!launcher && host)
         advice = tr("Without any GPU the backend host works as soon as mpirun is there: it measures on the "
                     "processors of this machine.");

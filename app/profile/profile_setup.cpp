@@ -1,5 +1,6 @@
 #include "app/profile/profile_setup.h"
 
+#include "app/mark_sign.h"
 #include "app/text.h"
 #include "base/units.h"
 
@@ -35,7 +36,8 @@ void addTitle(QGridLayout* form, const QString& text, int row, QWidget* buddy = 
     label->setFixedWidth(kTitleWidth);
     label->setBuddy(buddy);
     form->addWidget(label, row, 0, Qt::AlignTop);
-    label->setContentsMargins(0, 3, 0, 0);
+    // On the line of the first field beside it.
+    label->setContentsMargins(0, buddy ? 5 : 2, 0, 0);
 }
 
 QSpinBox* spin(int least, int most, int value) {
@@ -76,7 +78,8 @@ QString defaultProfileStore() {
 }
 
 ProfileSetup::ProfileSetup(QWidget* parent)
-    : QWidget(parent), backends_(new QGridLayout), group_(new QButtonGroup(this)), plan_(new QLabel(this)) {
+    : QWidget(parent), backends_(new QGridLayout), group_(new QButtonGroup(this)), plan_(new QLabel(this)),
+      plan_sign_(new MarkSign(Mark::Error, this)) {
     auto* form = new QGridLayout;
     form->setColumnStretch(1, 1);
     form->setHorizontalSpacing(14);
@@ -90,7 +93,11 @@ ProfileSetup::ProfileSetup(QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(14);
     layout->addLayout(form);
-    layout->addWidget(plan_);
+    auto* plan = new QHBoxLayout;
+    plan->setSpacing(8);
+    plan->addWidget(plan_sign_);
+    plan->addWidget(plan_, 1);
+    layout->addLayout(plan);
     layout->addStretch(1);
     connect(group_, &QButtonGroup::buttonClicked, this, [this] {
         suggestRanks();
@@ -153,9 +160,10 @@ void ProfileSetup::buildWhat(QGridLayout* form) {
     warmups_->setAccessibleName(tr("Runs before them"));
     cold_ = new QCheckBox(tr("with cold caches"));
     addTitle(form, tr("R&uns"), 4, iterations_);
-    form->addLayout(
-        line({iterations_, new QLabel(tr("timed, after")), warmups_, new QLabel(tr("to warm up")), cold_}), 4,
-        1);
+    QHBoxLayout* runs =
+        line({iterations_, new QLabel(tr("timed, after")), warmups_, new QLabel(tr("to warm up")), cold_});
+    runs->insertSpacing(runs->indexOf(cold_), 12);
+    form->addLayout(runs, 4, 1);
 }
 
 void ProfileSetup::buildStore(QGridLayout* form) {
@@ -187,13 +195,13 @@ void ProfileSetup::addBackend(const ProbedBackend& backend, int row) {
     auto* column = new QVBoxLayout;
     column->setContentsMargins(0, 2, 0, 0);
     column->setSpacing(1);
-    auto* title = new QLabel(usable ? deviceText(backend.devices)
-                                    : tr("Not here: %1").arg(toSentence(backend.why_not)));
+    auto* title =
+        new QLabel(usable ? deviceText(backend.devices) : tr("Not here: %1").arg(toQString(backend.why_not)));
     title->setWordWrap(true);
     title->setProperty("role", usable ? "" : "subtitle");
     title->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(title);
-    column->addWidget(caption(toQString(backend.meaning)));
+    column->addWidget(caption(toSentence(backend.meaning)));
     backends_->addLayout(column, row, 1);
 }
 
@@ -315,9 +323,11 @@ QVariantMap ProfileSetup::choices() const {
             {QStringLiteral("store"), store()}};
 }
 
-void ProfileSetup::setPlanText(const QString& text) {
+void ProfileSetup::setPlanText(const QString& text, PlanLook look) {
     plan_->setText(text);
     plan_->setVisible(!text.isEmpty());
+    plan_sign_->setVisible(!text.isEmpty() && look != PlanLook::Fine);
+    plan_sign_->setMark(look == PlanLook::Problem ? Mark::Error : Mark::Warning);
 }
 
 QString ProfileSetup::planText() const {

@@ -16,6 +16,8 @@ class QVBoxLayout;
 
 namespace gs {
 
+class MarkSign;
+
 class ProfileSetup : public QWidget {
     Q_OBJECT
 public:
@@ -34,7 +36,8 @@ public:
     /// Why it cannot begin; empty if it can.
     QString problem() const;
     QString store() const;
-    void setPlanText(const QString& text);
+    enum class PlanLook : uint8_t { Fine, Warning, Problem };
+    void setPlanText(const QString& text, PlanLook look);
     QString planText() const;
 
     QSpinBox* ranks() const { return ranks_; }
@@ -72,6 +75,7 @@ private:
     QLineEdit* store_;
     QCheckBox* again_;
     QLabel* plan_;
+    MarkSign* plan_sign_;
 };
 
 /// Where profiles go unless another file is chosen.

@@ -1,5 +1,8 @@
 #include "app/profile/worker_profile_job.h"
 
+#include "cost/profile_store_lock.h"
+#include "cost/profile_store_path.h"
+
 #include <QDir>
 #include <QFutureWatcher>
 #include <QStandardPaths>
@@ -21,6 +24,18 @@ void inBackground(QObject* owner, Work work, Done done) {
         done(watcher->result());
     });
     watcher->setFuture(QtConcurrent::run(work));
+}
+
+struct Plan {
+    Result<MeasurePlan> plan;
+    Status free; ///< of other writers
+};
+
+/// The store is looked at first: a measurement that nothing can take in may last an hour.
+Plan makePlan(const SnapshotPtr& snapshot, const MeasureRequest& request) {
+    if (const Status usable = checkStorePath(request.store, StoreFolder::IsMade); !usable)
+        return {usable.error(), Unit{}};
+    return {MeasurePlan::make(*snapshot, request), checkStoreIsFree(request.store)};
 }
 
 AnalyseFunction analyserOf(const SnapshotPtr& snapshot) {
@@ -91,14 +106,15 @@ void WorkerProfileJob::probe() {
 void WorkerProfileJob::plan(const MeasureRequest& request) {
     const uint64_t generation = ++generation_;
     inBackground(
-        this, [snapshot = snapshot_, request] { return MeasurePlan::make(*snapshot, request); },
-        [this, generation](const Result<MeasurePlan>& plan) {
+        this, [snapshot = snapshot_, request] { return makePlan(snapshot, request); },
+        [this, generation](const Plan& plan) {
             if (generation != generation_)
                 return;
-            if (plan)
-                emit planned(static_cast<qlonglong>(plan->keys()));
-            else
-                emit planFailed(plan.error());
+            if (!plan.plan)
+                return emit planFailed(plan.plan.error());
+            if (!plan.free)
+                emit storeBusy(plan.free.error());
+            emit planned(static_cast<qlonglong>(plan.plan->keys()));
         });
 }
 
@@ -106,10 +122,10 @@ void WorkerProfileJob::start(const MeasureRequest& request) {
     const uint64_t generation = ++generation_;
     preparing_ = true;
     inBackground(
-        this, [snapshot = snapshot_, request] { return MeasurePlan::make(*snapshot, request); },
-        [this, generation](const Result<MeasurePlan>& plan) {
+        this, [snapshot = snapshot_, request] { return makePlan(snapshot, request); },
+        [this, generation](const Plan& plan) {
             if (generation == generation_)
-                begin(plan);
+                begin(plan.plan);
         });
 }
 

@@ -1,8 +1,12 @@
 #include "app/rank/rank_options.h"
 
+#include "base/hash.h"
+
 #include <charconv>
 #include <fmt/format.h>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 
 namespace gs {
@@ -72,6 +76,11 @@ std::map<std::string, TakeValue> valueOptions(RankOptions& out) {
         {"--time-limit", number("--time-limit", 1, out.time_limit_s)},
         {"--what", [&out](const std::string& value) { return readWhat(value, out); }},
         {"--set", [&request](const std::string& value) { return readSetting(value, request.settings); }},
+        {"--benchmark-inputs",
+         [&out](const std::string& value) -> Status {
+             out.benchmark_inputs.push_back(value);
+             return Unit{};
+         }},
         {"--edit",
          [&request](const std::string& value) -> Status {
              const Result<Edit> edit = parseEdit(value);
@@ -97,6 +106,8 @@ std::string rankUsage() {
            "  --warmups N         runs before them (3)\n"
            "  --cache-cold        flush the caches before each timed run\n"
            "  --what LIST         of compute, collectives, contention (all)\n"
+           "  --benchmark-inputs FILE   how inputs of operators are made, and which of them communicate;\n"
+           "                      may be given several times\n"
            "  --set KEY=VALUE     setting, as of gatherscope-cli analyze\n"
            "  --edit EDIT         change by hand, as of gatherscope-cli analyze\n"
            "  --graph N --rank R --stage NAME --shapes FILE   which graph of the file\n"
@@ -139,6 +150,11 @@ std::string RankOptions::settingsText() const {
         "iterations={}\nwarmups={}\ncache_cold={}\nwhat={}{}{}\ngraph={}\nstage={}\n", plan.iterations,
         plan.warmups, plan.cache_cold, compute ? "compute " : "", collectives ? "collectives " : "",
         contention ? "contention" : "", request.graph_index, request.stage);
+    for (const std::string& file : benchmark_inputs) {
+        std::ifstream in(file, std::ios::binary);
+        const std::string rows{std::istreambuf_iterator<char>(in), {}};
+        text += fmt::format("benchmark_inputs={}\n", hexDigits(Hash64().text(rows).value()));
+    }
     for (const SettingSpec& spec : settingSpecs())
         text += fmt::format("{}={}\n", spec.name, request.settings.text(spec.key));
     return text;

@@ -13,6 +13,7 @@ struct RankOptions {
     AnalysisRequest request;        ///< without graph_file
     std::vector<std::string> files; ///< one for all ranks, or one a rank
     std::string backend;
+    std::vector<std::string> benchmark_inputs; ///< files with rows for the registry, later ones win
     TimingPlan plan;
     bool compute = true;
     bool collectives = true;
@@ -23,7 +24,7 @@ struct RankOptions {
     bool version = false;
     int32_t time_limit_s = 600; ///< of one key
 
-    /// Everything that must be equal on all ranks, a line each.
+    /// Everything that must be equal on all ranks, a line each. Reads the files of benchmark inputs.
     std::string settingsText() const;
 };
 

@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "cost/analytical_model.h"
 #include "cost/device_presets.h"
+#include "profile/benchmark_inputs.h"
 #include "profile/lockstep.h"
 
 #include <algorithm>
@@ -58,6 +59,8 @@ public:
 
     /// Says the result; returns what went wrong, if anything did.
     std::optional<Failure> operator()() {
+        if (auto failure = shareErrors("reading benchmark inputs", readInputs()))
+            return failure;
         if (auto failure = shareErrors("reading the graph", readGraph()))
             return failure;
         if (auto failure = shareErrors("opening the backend", openBackend()))
@@ -120,6 +123,14 @@ private:
             return keys.error();
         reuse_.insert(keys.value().begin(), keys.value().end());
         return own;
+    }
+
+    Status readInputs() {
+        for (const std::string& file : options_.benchmark_inputs) {
+            if (const Status added = BenchmarkInputRegistry::global().addFile(file); !added)
+                return added;
+        }
+        return Unit{};
     }
 
     Status readGraph() {

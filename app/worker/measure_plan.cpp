@@ -71,7 +71,7 @@ std::vector<std::string> MeasurePlan::reuse(const std::string& device) {
 Result<Profile> MeasurePlan::whole(Profile measured) const {
     if (!known_) // then nothing was reused, and the store will not take anything either
         return known_.error();
-    if (known_->one_profile && measured.contention.empty() &&
+    if (known_->one_profile && measured.contention.empty() && measured.no_contention.empty() &&
         std::none_of(measured.entries.begin(), measured.entries.end(), isNew)) {
         const auto store = ProfileStore::openReadOnly(request_.store);
         return store ? store->read(known_->newest_id) : Result<Profile>(store.error());

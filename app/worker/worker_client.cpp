@@ -133,7 +133,7 @@ void WorkerClient::take(const RankMessage& message) {
         profile_.entries.push_back(m->entry);
         emit entry(m->entry);
     } else if (const auto* m = std::get_if<ContentionMessage>(&message.body)) {
-        profile_.contention.push_back(m->point);
+        (m->point.reason.empty() ? profile_.contention : profile_.no_contention).push_back(m->point);
         emit contention(m->point);
     } else if (const auto* m = std::get_if<WarningMessage>(&message.body)) {
         emit warning(message.rank, *m);
@@ -203,13 +203,14 @@ void WorkerClient::completeProfile() {
     Profile whole = *ranks_[0].result->profile;
     whole.entries = std::move(profile_.entries);
     whole.contention = std::move(profile_.contention);
+    whole.no_contention = std::move(profile_.no_contention);
     std::sort(whole.entries.begin(), whole.entries.end(),
               [](const ProfileEntry& a, const ProfileEntry& b) { return a.key < b.key; });
     profile_ = std::move(whole);
 }
 
 std::optional<WorkerFailure> WorkerClient::checkTable() const {
-    const std::string hash = hexDigits(tableHash(profile_.entries, profile_.contention));
+    const std::string hash = hexDigits(tableHash(profile_));
     const ResultMessage& first = *ranks_[0].result;
     for (size_t r = 0; r < ranks_.size(); ++r) {
         const ResultMessage& other = *ranks_[r].result;

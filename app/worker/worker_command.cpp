@@ -19,6 +19,25 @@ Error noRankProgram() {
             "it is built where OpenMPI is found (Debian: apt install libopenmpi-dev openmpi-bin)"};
 }
 
+/// How srun tells OpenMPI's processes of each other. Slurm's default is often "none", with which each would
+/// be alone. Empty: as the user's environment says, or Slurm knows neither.
+QString slurmStartUp(const QString& srun) {
+    if (qEnvironmentVariableIsSet("SLURM_MPI_TYPE"))
+        return {};
+    QProcess process;
+    process.setProcessChannelMode(QProcess::MergedChannels); // versions differ in where they say it
+    process.setStandardInputFile(QProcess::nullDevice());
+    process.start(srun, {"--mpi=list"});
+    if (!process.waitForFinished(5000))
+        process.kill();
+    const QStringList words = QString::fromLocal8Bit(process.readAll()).simplified().split(' ');
+    for (const char* name : {"pmix", "pmi2"}) {
+        if (words.contains(QLatin1String(name)))
+            return QLatin1String(name);
+    }
+    return {};
+}
+
 Result<WorkerCommand> launcherOf(const WorkerRequest& request) {
     const QString name = request.slurm ? "srun" : "mpirun";
     WorkerCommand command{QStandardPaths::findExecutable(name), {}};
@@ -31,6 +50,8 @@ Result<WorkerCommand> launcherOf(const WorkerRequest& request) {
     const QString ranks = QString::number(request.ranks);
     if (request.slurm) {
         command.arguments = {"--label", "--kill-on-bad-exit=1", "-n", ranks};
+        if (const QString start_up = slurmStartUp(command.program); !start_up.isEmpty())
+            command.arguments << "--mpi=" + start_up;
         return command;
     }
     // Not bound to single cores: beside a transfer, a rank of the host backend computes in a second thread.
@@ -123,6 +144,9 @@ Result<WorkerCommand> workerCommand(const WorkerRequest& request) {
                        << QString::number(request.time_limit_s) << "--what" << what.join(',');
     if (request.plan.cache_cold)
         command->arguments << "--cache-cold";
+    for (const std::string& file : request.benchmark_inputs)
+        command->arguments << "--benchmark-inputs"
+                           << QFileInfo(QString::fromStdString(file)).absoluteFilePath();
     command->arguments << analysisArguments(request.analysis);
     for (const std::string& file : request.files)
         command->arguments << QFileInfo(QString::fromStdString(file)).absoluteFilePath();

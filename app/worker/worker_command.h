@@ -15,6 +15,9 @@ struct WorkerRequest {
     AnalysisRequest analysis;       ///< choice of the graph, settings and edits; its graph_file is not used
     std::vector<std::string> files; ///< one graph for all ranks, or one a rank
     std::string backend;
+    /// Files with rows for the benchmark-input registry of the ranks. The same must be in this process' own,
+    /// or it expects other keys to be measured.
+    std::vector<std::string> benchmark_inputs;
     int32_t ranks = 1;
     TimingPlan plan;
     bool compute = true;

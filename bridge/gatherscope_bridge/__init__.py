@@ -7,8 +7,10 @@
     with bridge.install("schedules"):
         step()                                      # the same program, compiled anew, in the exported order
 """
-from .apply import Applied, Bridge, Schedule, ScheduleError, install, load
+from .apply import Applied, Bridge, install
 from .capture import Recorder, backend, exported_program, trace_files
+from .files import ScheduleError
+from .schedule import Schedule, load
 from .structural_hash import structural_hash
 
 __all__ = ["Applied", "Bridge", "Recorder", "Schedule", "ScheduleError", "backend", "exported_program", "install", "load",

@@ -18,8 +18,9 @@ import sys
 from typing import Optional, Sequence, Union
 
 from . import graph_json
-from .apply import Bridge, Schedule, install
+from .apply import Bridge, install
 from .capture import Recorder, trace_files
+from .schedule import Schedule
 from .structural_hash import structural_hash
 
 

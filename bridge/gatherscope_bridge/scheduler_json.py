@@ -87,12 +87,15 @@ def _tensor(ir: Any) -> Optional[Json]:
 
 
 def target_name(unit: Any) -> str:
-    """The operator of an extern kernel, "fused" for fused units, else the class of the IR node."""
+    """The operator of an extern kernel, "fused" for fused units, getitem for one of several results, else the class of the
+    IR node."""
     if len(parts(unit)) > 1 or unit.node is None:
         return "fused"
     kind = type(unit.node).__name__
     if kind == "_WaitKernel":
         return WAIT
+    if _item(unit) is not None:
+        return "operator.getitem"
     if type(unit).__name__.startswith("Nop"):
         return "aten.empty.memory_format"
     overload = getattr(unit.node, "op_overload", None)
@@ -102,6 +105,12 @@ def target_name(unit: Any) -> str:
     if kernel.startswith("extern_kernels."):
         return f"aten.{kernel.removeprefix('extern_kernels.')}.out"
     return kernel.removeprefix("torch.ops.") or kind
+
+
+def _item(unit: Any) -> Optional[int]:
+    """Which of the results of another unit this one names: those of a coalesced launch are waited for one by one."""
+    indices = getattr(unit.node, "indices", None) if type(unit.node).__name__ == "MultiOutput" else None
+    return int(indices[0][1]) if indices and len(indices) == 1 else None
 
 
 def _constants(unit: Any) -> list[Any]:
@@ -120,6 +129,9 @@ def _phase(unit: Any) -> Optional[str]:
 
 def _unit_json(unit: Any, node_of: dict[str, str], owner_of: dict[str, Any]) -> Json:
     needed, advisory = dependencies(unit, owner_of)
+    if is_launch(unit) and len(parts(unit)) == 1:  # what a coalesced launch sends, in its order
+        place = {item.get_name(): at for at, item in reversed(list(enumerate(unit.node.inputs)))}
+        needed = sorted(needed, key=lambda name: place.get(name, len(place)))
     inputs = list(dict.fromkeys(node_of[name] for name in needed if name in node_of))
     weak = list(dict.fromkeys(node_of[name] for name in advisory if name in node_of))
     outputs = unit.get_outputs()
@@ -129,6 +141,8 @@ def _unit_json(unit: Any, node_of: dict[str, str], owner_of: dict[str, Any]) -> 
     args: list[Any] = [{"n": name} for name in inputs]
     if constants:
         args = [args if "_coalesced" in target_name(unit) else args[0], *constants]
+    elif (item := _item(unit)) is not None and args:
+        args = [args[0], item]
     return {
         "name": unit.get_name(), "op": "call_function", "target": target_name(unit),
         "args": args, "kwargs": {}, "inputs": inputs,

@@ -50,20 +50,20 @@ def predecessors(units: Sequence[Any], advisory: bool) -> list[list[int]]:
     return found
 
 
-def order_by_origins(units: Sequence[Any]) -> Optional[list[int]]:
-    """Order of the units after the positions of their nodes; None for a graph that no schedule was applied to. Raises if
-    the units come in an order that is none.
+def scheduled(units: Sequence[Any]) -> bool:
+    """Whether they are of a graph that a schedule was applied to."""
+    return any(_origin_position(unit) is not None for unit in units)
+
+
+def order_by_origins(units: Sequence[Any]) -> list[int]:
+    """Order of the units after the positions of their nodes. Raises if the units come in an order that is none.
 
     A unit that a fused kernel made dependent on later work takes what it needs with it: its place is the earliest of
     its own and of everything that needs it, which is an order without cycles."""
     keys: list[float] = []
-    seen = False
     for unit in units:
         position = _origin_position(unit)
-        seen = seen or position is not None
         keys.append(position if position is not None else keys[-1] if keys else -1)
-    if not seen:
-        return None
     before = predecessors(units, advisory=True)
     if any(p > i for i, ps in enumerate(before) for p in ps):
         raise ValueError("the scheduler's units are not in the order of their dependencies")

@@ -13,20 +13,25 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distrib
 from torch.nn.utils import parametrize
 
 WIDTHS = (32, 48, 64, 80, 96, 16)
+UNEVEN = (32, 47, 65, 81, 97, 17)  # rows that two ranks cannot share evenly: one pads, the other does not
 
 
 class Gather(nn.Module):
-    """The full weight of a shard; its gradient goes back by a reduce-scatter."""
+    """The full weight of a shard; its gradient goes back by a reduce-scatter (of a whole weight, by an all-reduce)."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype  # in which the weight travels
 
     def forward(self, shard: DTensor) -> torch.Tensor:
-        full = shard.redistribute(placements=[Replicate()])
-        return full.to_local(grad_placements=[Partial("avg")])
+        full = shard.to(self.dtype).redistribute(placements=[Replicate()])
+        return full.to_local(grad_placements=[Partial("avg")]).float()
 
 
 class Model(nn.Module):
-    def __init__(self, extra: bool = False) -> None:
+    def __init__(self, widths: tuple[int, ...], extra: bool) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in zip(WIDTHS, WIDTHS[1:]))
+        self.layers = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in zip(widths, widths[1:]))
         self.extra = extra  # one operator more: another graph
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -37,15 +42,18 @@ class Model(nn.Module):
         return x.square().mean()
 
 
-def build(world_size: int, extra: bool = False) -> nn.Module:
-    """The same weights on every rank and in every run."""
+def build(world_size: int, kind: str = "plain") -> nn.Module:
+    """The same weights on every rank and in every run. `kind`: "plain"; "extra", with more operators; "uneven"; "mixed",
+    with weights that travel as bfloat16 and, behind them, two that are whole on every rank."""
     torch.manual_seed(0)
-    model = Model(extra)
+    model = Model(UNEVEN if kind == "uneven" else WIDTHS, kind == "extra")
     mesh = init_device_mesh("cpu", (world_size,))
-    for layer in model.layers:
-        weight = distribute_tensor(layer.weight.detach(), mesh, [Shard(0)])
-        layer.weight = nn.Parameter(weight)
-        parametrize.register_parametrization(layer, "weight", Gather(), unsafe=True)
+    mixed = kind == "mixed"
+    for index, layer in enumerate(model.layers):
+        placement = Replicate() if mixed and index > 2 else Shard(0)
+        layer.weight = nn.Parameter(distribute_tensor(layer.weight.detach(), mesh, [placement]))
+        gather = Gather(torch.bfloat16 if mixed else torch.float32)
+        parametrize.register_parametrization(layer, "weight", gather, unsafe=True)
     return model
 
 

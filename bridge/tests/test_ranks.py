@@ -44,6 +44,22 @@ class Votes(unittest.TestCase):
         decisions = self.vote([{"order": "a", "refused": ""}, {"order": "", "refused": "no schedule"}])
         self.assertEqual(decisions, [Decision(False, "rank 1: no schedule")] * 2)
 
+    def test_a_refusal_is_not_waited_for(self) -> None:
+        """Whoever cannot take part says so at once, though a rank is silent."""
+        began = time.monotonic()
+        decisions = self.vote([{"order": "a"}, {"refused": "no schedule"}, None], timeout_s=20)
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(decisions[:2], [Decision(False, "rank 1: no schedule")] * 2)
+
+    def test_groups(self) -> None:
+        """Two shard groups of HSDP at the same place are right; a group that not all of its ranks have there is not."""
+        halves = [[["ranks 0 1", 2]], [["ranks 0 1", 2]], [["ranks 2 3", 2]], [["ranks 2 3", 2]]]
+        self.assertEqual(self.vote([{"groups": groups} for groups in halves]), [Decision(True)] * 4)
+        reason = "rank 1 runs collectives of its group 0 in another place than the others of that group"
+        self.store = dist.HashStore()
+        crossed = [[["a", 1], ["01", 2]], [["01", 2], ["b", 1]]]
+        self.assertEqual(self.vote([{"groups": groups} for groups in crossed]), [Decision(False, reason)] * 2)
+
     def test_one_that_is_silent(self) -> None:
         began = time.monotonic()
         decisions = self.vote([{"order": "a"}, None, {"order": "a"}], timeout_s=1)

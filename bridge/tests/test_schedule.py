@@ -14,7 +14,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 import gatherscope_bridge
 from gatherscope_bridge import Schedule, ScheduleError, apply, graph_json, structural_hash
-from gatherscope_bridge.apply import _FxPlan
+from gatherscope_bridge.fx_plan import FxPlan
 from gatherscope_bridge.ranks import agree
 
 from support import CLI, export_schedule
@@ -145,10 +145,10 @@ class Plans(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.before = str(self.graph)
 
-    def plan(self, data: dict[str, Any]) -> _FxPlan:
+    def plan(self, data: dict[str, Any]) -> FxPlan:
         path = pathlib.Path(self.folder.name, "s.json")
         path.write_text(json.dumps(data))
-        return _FxPlan(Schedule.read(str(path)), self.graph, graph_json.graph_json(self.graph))
+        return FxPlan(Schedule.read(str(path)), self.graph, graph_json.graph_json(self.graph))
 
     def refused(self, data: dict[str, Any], reason: str) -> None:
         with self.assertRaisesRegex(ScheduleError, reason):
@@ -207,7 +207,7 @@ class Plans(unittest.TestCase):
         first = next(iter(self.graph.nodes)).name
         self.refused(self.rewritten({"target": "aten.no_such_operator.default", "args": []}), "cannot make a node")
         self.refused(self.rewritten({"target": "os.system", "args": ["true"]}), "cannot make a node")
-        self.refused(self.rewritten({"target": "aten.copy_.default", "args": []}), "depends on the rank")
+        self.refused(self.rewritten({"target": "aten.copy_.default", "args": []}), "did not make")
         self.refused(self.rewritten({"target": "aten.tan.default", "args": [{"n": "nobody"}]}), "does not have")
         self.refused(self.rewritten({"target": "aten.tan.default", "args": [{"sym": "s0", "hint": 3}]}), "cannot be made")
         with self.assertRaises(Exception):
@@ -230,7 +230,7 @@ class Plans(unittest.TestCase):
         data = export_schedule(path, os.path.join(self.folder.name, "e.json"), "program-order", "--edit",
                                "move:cos:sin")
         self.assertLess(data["order"].index("cos"), data["order"].index("sin"))
-        _FxPlan(Schedule.read(os.path.join(self.folder.name, "e.json")), self.graph, graph_json.graph_json(self.graph)).commit()
+        FxPlan(Schedule.read(os.path.join(self.folder.name, "e.json")), self.graph, graph_json.graph_json(self.graph)).commit()
         self.assertEqual([node.name for node in self.graph.nodes], data["order"])
         self.assertEqual(structural_hash(graph_json.graph_json(self.graph)), data["structural_hash"]["after"])
 
@@ -266,7 +266,7 @@ class Failures(unittest.TestCase):
 
     def test_fx(self) -> None:
         schedule = self.schedule("fx", graph_json.graph_json(self.graph))
-        for name in ("graph_json", "_skeleton", "structural_hash", "_FxPlan"):
+        for name in ("graph_json", "sequence", "structural_hash", "FxPlan"):
             with self.subTest(name), apply.Bridge([schedule]) as bridge:
                 self.votes.clear()
                 with mock.patch.object(apply, name, side_effect=RecursionError("broken")):
@@ -290,7 +290,7 @@ class Failures(unittest.TestCase):
             bridge._fx(self.graph)
         self.left(bridge, "not well")
 
-    def test_scheduler(self) -> None:
+    def units_schedule(self) -> Schedule:
         node = {"args": [], "kwargs": {}, "val": None, "target": "x", "tags": []}
         document = {"level": "scheduler", "groups": {}, "nodes": [
             {**node, "name": "x", "op": "placeholder"}, {**node, "name": "u", "op": "call_function"},
@@ -298,14 +298,29 @@ class Failures(unittest.TestCase):
         self.patch("is_launch", lambda unit: True)
         self.patch("scheduler_json", lambda units: document)
         self.patch("broken_edge", lambda units, order: None, apply.unit_order)
-        self.patch("order_by_origins", lambda units: None, apply.unit_order)
-        for module, name in ((apply, "is_launch"), (apply, "scheduler_json"), (apply.unit_order, "broken_edge"),
-                             (apply.unit_order, "tied")):
-            with self.subTest(name), apply.Bridge([self.schedule("scheduler", document)]) as bridge:
+        self.patch("scheduled", lambda units: False, apply.unit_order)
+        return self.schedule("scheduler", document)
+
+    def test_scheduler(self) -> None:
+        schedule = self.units_schedule()
+        for module, name in ((apply.unit_order, "scheduled"), (apply, "is_launch"), (apply, "scheduler_json"),
+                             (apply.unit_order, "broken_edge"), (apply.unit_order, "tied"), (apply, "sequence")):
+            with self.subTest(name), apply.Bridge([schedule]) as bridge, mock.patch.object(
+                    apply.unit_order, "tied", lambda units, order: []):
                 self.votes.clear()
                 with mock.patch.object(module, name, side_effect=RuntimeError("broken")):
                     self.assertEqual(bridge._units(["u"]), ["u"])
                 self.left(bridge, "broken")
+
+    def test_the_order_of_a_scheduled_graph_is_no_vote(self) -> None:
+        """The ranks have agreed on it: one that cannot keep its units in order lets no other wait."""
+        self.units_schedule()
+        with apply.Bridge([self.schedule("fx", graph_json.graph_json(self.graph))]) as bridge, mock.patch.object(
+                apply.unit_order, "scheduled", lambda units: True), mock.patch.object(
+                apply.unit_order, "order_by_origins", side_effect=ValueError("broken")), self.assertLogs(
+                "gatherscope_bridge", "WARNING"):
+            self.assertEqual(bridge._units(["u"]), ["u"])
+        self.assertEqual(self.votes, [])
 
     def test_what_an_earlier_pass_leaves(self) -> None:
         """A list where torch has a dict: modules are unknown, nothing more."""

@@ -46,12 +46,12 @@ class Orders(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def names(self, units: list[Unit]) -> Optional[list[str]]:
-        order = unit_order.order_by_origins(units)
-        return None if order is None else [units[i].name for i in order]
+    def names(self, units: list[Unit]) -> list[str]:
+        return [units[i].name for i in unit_order.order_by_origins(units)]
 
-    def test_no_schedule(self) -> None:
-        self.assertIsNone(self.names([Unit("a", [None]), Unit("b", [])]))
+    def test_scheduled(self) -> None:
+        self.assertFalse(unit_order.scheduled([Unit("a", [None]), Unit("b", [])]))
+        self.assertTrue(unit_order.scheduled([Unit("a", [None]), Unit("b", [3])]))
 
     def test_by_position(self) -> None:
         units = [Unit("a", [4]), Unit("b", [2, 3]), Unit("g", [0], target=LAUNCH)]

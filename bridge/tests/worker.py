@@ -5,6 +5,7 @@ bit with the run that knows nothing of the bridge.
 """
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ import time
 from typing import Any, Callable
 
 import torch
+import torch._functorch.config
 import torch.distributed as dist
 
 import gatherscope_bridge
@@ -21,9 +23,9 @@ import simple_fsdp
 WATCHED = ("_c10d_functional::", "aten::mm", "aten::addmm")
 
 
-def compiled(extra: bool) -> tuple[Any, Any]:
+def compiled(kind: str) -> tuple[Any, Any]:
     torch._dynamo.reset()
-    model = simple_fsdp.build(dist.get_world_size(), extra)
+    model = simple_fsdp.build(dist.get_world_size(), kind)
     return model, torch.compile(model, fullgraph=True)
 
 
@@ -45,14 +47,14 @@ def unwaited() -> int:
     return int(count()) if count else 0
 
 
-def scenario(step: dict[str, Any], reference: dict[bool, list[torch.Tensor]]) -> dict[str, Any]:
+def scenario(step: dict[str, Any], reference: dict[str, list[torch.Tensor]]) -> dict[str, Any]:
     rank = dist.get_rank()
-    extra = bool(step.get("extra"))
-    model, run = compiled(extra)
+    model_kind = step.get("model", "plain")
+    model, run = compiled(model_kind)
     began = time.monotonic()
     outcome: dict[str, Any] = {"name": step["name"]}
     if step["kind"] == "reference":
-        reference[extra] = simple_fsdp.train(model, run, rank)
+        reference[model_kind] = simple_fsdp.train(model, run, rank)
         return outcome
     if step["kind"] == "capture":
         with gatherscope_bridge.Recorder(step["folder"], levels=("fx", "scheduler"), model="loop test") as recorder:
@@ -60,13 +62,16 @@ def scenario(step: dict[str, Any], reference: dict[bool, list[torch.Tensor]]) ->
         outcome["files"] = [os.path.basename(file) for file in recorder.files]
     elif rank in step.get("ranks", (0, 1)):
         folder = step["folders"][rank] if "folders" in step else step["folder"]
-        with gatherscope_bridge.install(folder, timeout_s=step.get("timeout_s", 60)) as bridge:
+        with contextlib.ExitStack() as stack:
+            if "capture" in step:  # outside: it sees the units before they are tied to their order
+                stack.enter_context(gatherscope_bridge.Recorder(step["capture"], levels=("scheduler",)))
+            bridge = stack.enter_context(gatherscope_bridge.install(folder, timeout_s=step.get("timeout_s", 60)))
             got = simple_fsdp.train(model, run, rank)
         outcome["results"] = [vars(result) for result in bridge.results]
     else:
         got = simple_fsdp.train(model, run, rank)
     outcome["seconds"] = time.monotonic() - began
-    outcome["bit_equal"] = equal(got, reference[extra])
+    outcome["bit_equal"] = equal(got, reference[model_kind])
     outcome["operators"] = operators(lambda: simple_fsdp.train(model, run, rank, 1))
     outcome["unwaited"] = unwaited()
     return outcome
@@ -77,8 +82,10 @@ def main() -> None:
         plan = json.load(file)
     logging.basicConfig(level=logging.INFO)
     torch.set_num_threads(1)
+    # Its key has the whole shapes of DTensors only: a rank would load the graph of one with another shard.
+    torch._functorch.config.enable_autograd_cache = False
     dist.init_process_group("gloo")
-    reference: dict[bool, list[torch.Tensor]] = {}
+    reference: dict[str, list[torch.Tensor]] = {}
     outcomes = [scenario(step, reference) for step in plan["steps"]]
     dist.barrier()
     with open(f"{plan['results']}.rank{dist.get_rank()}.json", "w", encoding="utf-8") as file:

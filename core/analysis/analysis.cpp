@@ -2,18 +2,18 @@
 
 #include "analysis/analysis_notes.h"
 #include "analysis/merge_stage.h"
+#include "analysis/pass_stage.h"
+#include "analysis/price_stage.h"
 #include "analysis/rank_files.h"
 #include "analysis/rank_stage.h"
+#include "analysis/simulate_stage.h"
 #include "analysis/stage_cache.h"
 #include "analysis/stage_keys.h"
 #include "analysis/trace_stage.h"
-#include "cost/cost_sources.h"
-#include "cost/profile_compare.h"
 #include "explain/measured_run.h"
 #include "passes/lint/lint.h"
 #include "schedule/manual_moves.h"
 #include "schedule/scheduler.h"
-#include "simulate/simulation_settings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -30,22 +30,6 @@ struct Imported {
     Diagnostics diagnostics;
 };
 
-struct Passed {
-    GraphPtr before;
-    GraphPtr after;
-    CollectiveTablePtr collectives_before;
-    CollectiveTablePtr collectives_after;
-    std::vector<PassReport> reports;
-};
-
-struct Priced {
-    CostTablePtr before;
-    CostTablePtr after;
-    CostChain chain; ///< for what is merged later
-    Diagnostics diagnostics;
-    Diagnostics of_sources; ///< those of the sources alone
-};
-
 struct Scheduled {
     SchedulePtr before;
     SchedulePtr after;
@@ -54,14 +38,6 @@ struct Scheduled {
 struct Merged {
     Program program;
     PassReport report;
-};
-
-struct Simulated {
-    TimelinePtr before;
-    TimelinePtr after;
-    int64_t lower_bound_before_ns = 0;
-    int64_t lower_bound_ns = 0;
-    Diagnostics diagnostics;
 };
 
 SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) {
@@ -77,14 +53,14 @@ SchedulePtr runScheduler(const SchedulerInfo& info, const ScheduleInput& input) 
 
 struct Analyser::Cache {
     StageCache<Imported> imported{2};
-    StageCache<Passed> passed{8};
+    StageCache<PassedPrograms> passed{8};
     StageCache<Diagnostics> linted{8};
     StageCache<RanksResult> ranks{2};
-    StageCache<Priced> priced{8};
+    StageCache<PricedPrograms> priced{8};
     StageCache<Scheduled> scheduled{16};
     StageCache<Merged> merged{4};
     StageCache<BoundSchedule> bound{8};
-    StageCache<Simulated> simulated{16};
+    StageCache<SimulatedPrograms> simulated{16};
     StageCache<TracesResult> traces{2};
     StageCache<MeasuredResult> measured{4};
 };
@@ -158,43 +134,20 @@ private:
             return item.error();
         number_ = item.value()->number;
         out_->source = item.value()->value.source;
-        out_->input_diagnostics = item.value()->value.diagnostics;
-        out_->diagnostics.append(item.value()->value.diagnostics);
+        out_->input_diagnostics = request_.notes;
+        out_->input_diagnostics.append(item.value()->value.diagnostics);
+        out_->diagnostics.append(out_->input_diagnostics);
         return Unit{};
     }
 
     Status passes() {
-        const Edits& edits = request_.edits;
-        std::string key = fmt::format("{}\n{}{}", number_, settingsKey(request_.settings, Stage::Passes),
-                                      editsKey(edits, true));
-        const std::string& bucket_mode = request_.settings.text(Setting::BucketMode);
-        if (bucket_mode == "fsdp") // the cap follows from the device's links
-            key += request_.settings.text(Setting::Device);
-        auto item = stage(cache_.passed, "passes", 0.5, key, [&]() -> Result<Passed> {
-            Passed made;
-            PassResult lowered{out_->source.graph, {}};
-            if (request_.settings.flag(Setting::Lowering)) {
-                lowered = lowerRedistributes(out_->source.graph, request_.settings);
-                made.reports.push_back(lowered.report);
-            }
-            made.before = made.after = lowered.graph;
-            const auto bucket = [&](PassResult bucketed) {
-                made.after = bucketed.graph;
-                made.reports.push_back(std::move(bucketed.report));
-            };
-            if (bucket_mode == "coalesced" || !editsKey(edits, true).empty())
-                bucket(bucketCoalesced(made.after, request_.settings, edits));
-            if (bucket_mode == "fsdp")
-                bucket(bucketFsdp(made.after, request_.settings));
-            made.collectives_before = made.collectives_after =
-                std::make_shared<CollectiveTable>(*made.before);
-            if (made.after != made.before)
-                made.collectives_after = std::make_shared<CollectiveTable>(*made.after);
-            return made;
+        const std::string key = fmt::format("{}\n{}", number_, passesKey(request_));
+        auto item = stage(cache_.passed, "passes", 0.5, key, [&]() -> Result<PassedPrograms> {
+            return runPasses(out_->source.graph, request_.settings, request_.edits);
         });
         if (!item)
             return item.error();
-        const Passed& passed = item.value()->value;
+        const PassedPrograms& passed = item.value()->value;
         number_ = item.value()->number;
         out_->before.graph = passed.before;
         out_->before.collectives = passed.collectives_before;
@@ -263,28 +216,8 @@ private:
 
     Status price() {
         const std::string key = fmt::format("{}\n{}", number_, costsKey(request_));
-        auto item = stage(cache_.priced, "costs", 0.6, key, [&]() -> Result<Priced> {
-            Priced made;
-            Result<CostChain> chain = makeCostChain(request_.cost_files, request_.settings, made.diagnostics,
-                                                    job_, request_.cost_pins);
-            if (!chain)
-                return chain.error();
-            chain->overrides = request_.cost_overrides;
-            for (const CostModelPtr& model : chain->models)
-                model->check(*out_->after.graph, made.diagnostics);
-            made.of_sources = made.diagnostics;
-            for (const auto& [setting, times] :
-                 {std::pair(Setting::InFlightNs, &chain->in_flight),
-                  std::pair(Setting::InFlightElapsedNs, &chain->in_flight_elapsed)})
-                checkInFlightNames(settingSpec(setting).name, *times, *out_->after.graph,
-                                   *out_->after.collectives, made.diagnostics);
-            made.before = made.after =
-                priceGraph(*out_->before.graph, *out_->before.collectives, chain.value());
-            if (out_->after.graph != out_->before.graph)
-                made.after = priceGraph(*out_->after.graph, *out_->after.collectives, chain.value());
-            reportUnknownKeys(request_, *made.before, *made.after, made.diagnostics);
-            made.chain = std::move(chain).value();
-            return made;
+        auto item = stage(cache_.priced, "costs", 0.6, key, [&]() -> Result<PricedPrograms> {
+            return pricePrograms(request_, out_->before, out_->after, job_);
         });
         if (!item)
             return item.error();
@@ -293,25 +226,11 @@ private:
         out_->after.costs = item.value()->value.after;
         chain_ = item.value()->value.chain;
         out_->cost_diagnostics = item.value()->value.of_sources;
-        takeMeasuredContention();
+        if (chain_.profile && takeMeasuredContention(*chain_.profile, request_.settings, out_->diagnostics))
+            out_->request.settings =
+                request_.settings; // whoever shows the analysis sees what it reckoned with
         out_->diagnostics.append(item.value()->value.diagnostics);
         return Unit{};
-    }
-
-    /// All later stages and whoever shows the analysis see the numbers that were reckoned with.
-    void takeMeasuredContention() {
-        if (!request_.settings.flag(Setting::MeasuredContention) || !chain_.profile ||
-            chain_.profile->contention.empty())
-            return;
-        const MeasuredContention measured = overallContention(*chain_.profile);
-        for (const auto& [setting, value] :
-             {std::pair(Setting::Contention, measured.factor),
-              std::pair(Setting::ComputeSlowdown, measured.compute_slowdown)}) {
-            const SettingSpec& spec = settingSpec(setting);
-            static_cast<void>(request_.settings.set(
-                setting, fmt::format("{:.3f}", std::clamp(value, spec.minimum, spec.maximum))));
-        }
-        out_->request.settings = request_.settings;
     }
 
     Status schedule() {
@@ -414,20 +333,8 @@ private:
     Status simulateBoth() {
         const std::string key =
             fmt::format("{}\n{}", number_, settingsKey(request_.settings, Stage::Simulate));
-        auto item = stage(cache_.simulated, "simulate", 0.85, key, [&]() -> Result<Simulated> {
-            Simulated made;
-            const auto run = [&](const Program& program, int64_t& lower_bound_ns, Diagnostics& diagnostics) {
-                const SimulationSettings settings =
-                    simulationSettings(*program.graph, request_.settings, diagnostics);
-                lower_bound_ns =
-                    stepLowerBound(*program.graph, *program.collectives, *program.costs, settings);
-                return simulate(*program.graph, *program.collectives, *program.costs, program.schedule->order,
-                                settings);
-            };
-            Diagnostics same;
-            made.before = run(out_->before, made.lower_bound_before_ns, same);
-            made.after = run(out_->after, made.lower_bound_ns, made.diagnostics);
-            return made;
+        auto item = stage(cache_.simulated, "simulate", 0.85, key, [&]() -> Result<SimulatedPrograms> {
+            return simulatePrograms(out_->before, out_->after, request_.settings);
         });
         if (!item)
             return item.error();

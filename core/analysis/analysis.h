@@ -35,7 +35,8 @@ struct AnalysisRequest {
     std::map<std::string, int64_t> cost_overrides; ///< StructuralKey → ns
     std::map<std::string, std::string> cost_pins;  ///< StructuralKey → source that is asked first for it
     Settings settings;
-    Edits edits; ///< changes made by hand
+    Edits edits;       ///< changes made by hand
+    Diagnostics notes; ///< what was found where the request itself was read from (a bundle)
 };
 
 /// One program with its order and what comes of it.
@@ -66,7 +67,7 @@ struct Analysis {
     MeasuredRunPtr measured;             ///< null without trace_files, or if they could not be laid over
     std::optional<Error> measured_error; ///< why not
     Diagnostics diagnostics;
-    Diagnostics input_diagnostics; ///< of those: what reading the graph said
+    Diagnostics input_diagnostics; ///< of those: what reading the request and the graph said
     Diagnostics cost_diagnostics;  ///< … and what reading and matching the cost files said
     std::vector<StageTime> times;
 

@@ -70,8 +70,10 @@ bool isBundle(const std::string& path) {
     return head.ok() && looksLikeBundle(head.value());
 }
 
-Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diagnostics) {
-    Result<InputText> input = readInput(path, diagnostics);
+Result<AnalysisRequest> bundleRequest(const std::string& path) {
+    AnalysisRequest request;
+    Diagnostics of_file; // reading the graph says it again
+    Result<InputText> input = readInput(path, of_file);
     if (!input)
         return input.error();
     dom::parser parser;
@@ -86,14 +88,13 @@ Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diag
     if (const Status status = checkBundleVersion(root, path); !status)
         return status.error();
     const auto report = [&](std::string message) {
-        diagnostics.add({Severity::Warning,
-                         "bundle-setting",
-                         {path, 0, 0},
-                         {},
-                         std::move(message),
-                         "the bundle is of another version of this program"});
+        request.notes.add({Severity::Warning,
+                           "bundle-setting",
+                           {path, 0, 0},
+                           {},
+                           std::move(message),
+                           "the bundle is of another version of this program"});
     };
-    AnalysisRequest request;
     request.graph_file = path;
     if (stated["settings"].get(settings) == simdjson::SUCCESS) {
         for (const auto field : settings) {
@@ -117,6 +118,9 @@ Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diag
         }
     }
     readCosts(stated, request);
+    dom::object ranks;
+    if (root["ranks"].get(ranks) == simdjson::SUCCESS)
+        request.rank_files.push_back(path);
     bool measured = false;
     const bool files = stated["cost_files"].get(items) == simdjson::SUCCESS && items.size() > 0;
     if (files || (stated["measured"].get(measured) == simdjson::SUCCESS && measured))

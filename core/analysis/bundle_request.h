@@ -13,9 +13,9 @@ bool isBundle(const std::string& path);
 Settings withoutStore(Settings settings);
 
 /// The request behind a bundle: its settings, edits and costs edited by hand. The bundle stands for the graph
-/// file and, if costs came from files or a profile, for those. Errors: those of readInput, "bad-bundle",
-/// "bundle-version". What
-/// this program does not know or take (a setting of another version) is a diagnostic, "bundle-setting".
-Result<AnalysisRequest> bundleRequest(const std::string& path, Diagnostics& diagnostics);
+/// file and, if there were any, for the files of other ranks and for the files and the profile of costs.
+/// Errors: those of readInput, "bad-bundle", "bundle-version". What this program does not know or take (a
+/// setting of another version) is among the notes, "bundle-setting".
+Result<AnalysisRequest> bundleRequest(const std::string& path);
 
 } // namespace gs

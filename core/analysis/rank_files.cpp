@@ -1,5 +1,7 @@
 #include "analysis/rank_files.h"
 
+#include "analysis/bundle_ranks.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -106,6 +108,9 @@ const GraphReader& readerOf(const GraphList& list, size_t index) {
 /// One file or folder: the programs of its ranks, none for a log of the watchdog only.
 Result<std::vector<RankProgram>> readFile(const std::string& path, std::vector<WatchdogTimeout>& timeouts,
                                           Diagnostics& diagnostics, const JobContext& job) {
+    Result<std::vector<RankProgram>> of_bundle = readBundleRanks(path);
+    if (!of_bundle || !of_bundle->empty())
+        return of_bundle;
     const Result<GraphList> list = listGraphs(path, diagnostics, job);
     if (!list && list.error().code == "not-a-graph") {
         timeouts = timeoutsOf(path);

@@ -28,7 +28,7 @@ std::optional<RankPlace> findOwn(const RankComparison& ranks, const Analysis& ow
         for (size_t g = 0; g < program.graphs.size(); ++g) {
             if (program.graphs[g].graph->structuralHash() != hash)
                 continue;
-            if (program.file == own.request.graph_file)
+            if (isProgramOf(program, own.request.graph_file, *own.source.graph))
                 return RankPlace{r, g};
             if (!found)
                 found = RankPlace{r, g};
@@ -38,7 +38,7 @@ std::optional<RankPlace> findOwn(const RankComparison& ranks, const Analysis& ow
         return found;
     // With shapes from a second file the graph has another hash.
     for (size_t r = 0; r < ranks.ranks.size(); ++r) {
-        if (ranks.ranks[r].program.file == own.request.graph_file &&
+        if (isProgramOf(ranks.ranks[r].program, own.request.graph_file, *own.source.graph) &&
             ranks.ranks[r].program.graphs.size() == 1)
             return RankPlace{r, 0};
     }

@@ -8,8 +8,8 @@
 
 namespace gs {
 
-/// Results by key. Each result gets a number that never repeats; later stages put it into their own keys, so
-/// that equal keys mean equal inputs.
+/// Results by key. Each result gets a number that never repeats in this cache; later stages put it into their
+/// own keys, so that equal keys mean equal inputs.
 template <typename T>
 class StageCache {
 public:
@@ -33,8 +33,7 @@ public:
     }
 
     const Item& insert(std::string key, T value) {
-        static uint64_t next = 0;
-        items_.push_front({std::move(key), ++next, std::move(value)});
+        items_.push_front({std::move(key), ++last_number_, std::move(value)});
         if (items_.size() > capacity_)
             items_.pop_back();
         return items_.front();
@@ -42,6 +41,7 @@ public:
 
 private:
     size_t capacity_;
+    uint64_t last_number_ = 0;
     std::list<Item> items_;
 };
 

@@ -31,6 +31,13 @@ std::string importKey(const AnalysisRequest& request) {
                        request.stage, request.shapes_file.empty() ? "" : fileKey(request.shapes_file));
 }
 
+std::string passesKey(const AnalysisRequest& request) {
+    std::string key = settingsKey(request.settings, Stage::Passes) + editsKey(request.edits, true);
+    if (request.settings.text(Setting::BucketMode) == "fsdp") // the cap follows from the device's links
+        key += request.settings.text(Setting::Device);
+    return key;
+}
+
 std::string costsKey(const AnalysisRequest& request) {
     std::string key = settingsKey(request.settings, Stage::Costs);
     for (const std::string& file : request.cost_files)

@@ -11,6 +11,9 @@ std::string fileKey(const std::string& path);
 /// The request's graph: its files and what is chosen in them.
 std::string importKey(const AnalysisRequest& request);
 
+/// What the passes depend on beside the graph.
+std::string passesKey(const AnalysisRequest& request);
+
 /// What the costs depend on beside the graph: settings, cost files, the profile store, edits and pins.
 std::string costsKey(const AnalysisRequest& request);
 

@@ -30,6 +30,10 @@ std::string formatCount(int64_t value) {
     return separate(fmt::format("{}", value));
 }
 
+std::string counted(size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", formatCount(static_cast<int64_t>(count)), noun, count == 1 ? "" : "s");
+}
+
 std::string formatTime(int64_t ns) {
     const double magnitude = std::abs(static_cast<double>(ns));
     if (magnitude < 1e3)

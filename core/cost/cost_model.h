@@ -19,6 +19,7 @@ struct CostEstimate {
     int64_t samples = 0;       ///< measurements behind it; 0 = not known
     int64_t spread_ns = -1;    ///< distance between the quartiles of the samples; -1 = not known
     int64_t rank_skew_ns = -1; ///< greatest minus least median of the ranks; -1 = not known
+    std::string source = {}; ///< whose number it is where that is not the model; empty = the model's source()
 };
 
 /// Costs are cut here (28 hours), so that 90,000 of them add up without overflow.

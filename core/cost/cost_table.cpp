@@ -86,6 +86,7 @@ struct Price {
     int64_t samples = 0;
     int64_t spread_ns = -1;
     int64_t rank_skew_ns = -1;
+    std::string source_name = {}; ///< CostEstimate::source
 };
 
 } // namespace
@@ -170,6 +171,11 @@ private:
 
     static int64_t cut(int64_t ns) { return std::clamp<int64_t>(ns, 0, kMaxCostNs); }
 
+    static Price priceOf(size_t model, CostEstimate found) {
+        return {cut(found.ns), found.provenance, static_cast<int32_t>(model), std::move(found.note),
+                found.samples, found.spread_ns,  found.rank_skew_ns,          std::move(found.source)};
+    }
+
     std::optional<Price> ask(size_t model, NodeId id) const {
         const CostModelPtr& source = models_[model];
         if (isStructuralZero(graph_.node(id).kind))
@@ -177,8 +183,7 @@ private:
         auto found = source->estimate(graph_, collectives_, id);
         if (!found || found->ns < 0)
             return std::nullopt;
-        return Price{cut(found->ns), found->provenance, static_cast<int32_t>(model), std::move(found->note),
-                     found->samples, found->spread_ns,  found->rank_skew_ns};
+        return priceOf(model, *std::move(found));
     }
 
     Price priceOf(NodeId id, uint32_t of) {
@@ -257,8 +262,7 @@ private:
             for (const NodeId id : nodes) {
                 auto found = models_[model]->estimate(graph_, collectives_, id);
                 if (found && found->ns >= 0)
-                    return {cut(found->ns), found->provenance, static_cast<int32_t>(model),
-                            std::move(found->note)};
+                    return priceOf(model, *std::move(found));
             }
         }
         return {};
@@ -279,6 +283,7 @@ private:
         hash.mix(classes_[of].key);
         hash.mix(static_cast<uint64_t>(price.ns));
         hash.mix(static_cast<uint64_t>(price.provenance) << 32 | static_cast<uint32_t>(price.source));
+        hash.mix(std::hash<std::string>{}(price.source_name));
         const auto [found, added] =
             entry_ids_.try_emplace(hash.value(), static_cast<int32_t>(table_->entries_.size()));
         if (added)
@@ -305,7 +310,8 @@ private:
         if (price.provenance == Provenance::User)
             entry.source = price.source == kBySetting ? "in_flight_ns" : "edited by hand";
         else if (price.source >= 0)
-            entry.source = models_[static_cast<size_t>(price.source)]->source();
+            entry.source = price.source_name.empty() ? models_[static_cast<size_t>(price.source)]->source()
+                                                     : std::move(price.source_name);
         entry.note = std::move(price.note);
         for (size_t model = 0; model < analytical_.size() && entry.analytical_ns < 0; ++model) {
             if (isStructuralZero(graph_.node(id).kind))

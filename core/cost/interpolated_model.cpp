@@ -1,8 +1,10 @@
 #include "cost/interpolated_model.h"
 
+#include "base/median.h"
 #include "base/units.h"
 #include "cost/key_size.h"
 #include "cost/readers/measured_model.h"
+#include "cost/region_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +38,10 @@ void tidy(Points& points) {
         size_t end = first;
         while (end < points.size() && points[end].first == points[first].first)
             ++end;
-        kept.push_back(points[(first + end - 1) / 2]);
+        std::vector<int64_t> times;
+        for (size_t i = first; i < end; ++i)
+            times.push_back(points[i].second);
+        kept.emplace_back(points[first].first, median(std::move(times)));
         first = end;
     }
     points = std::move(kept);
@@ -50,10 +55,18 @@ public:
     std::string name() const override { return "interpolated"; }
     std::string source() const override { return source_; }
     bool structural() const override { return true; }
+    bool knowsRegions() const {
+        return std::any_of(points_.begin(), points_.end(),
+                           [](const auto& item) { return item.first.starts_with("fused{"); });
+    }
 
     std::optional<CostEstimate> estimate(const Graph& graph, const CollectiveTable& collectives,
                                          NodeId id) const override {
-        const auto of = keySize(structuralKey(graph, collectives, id));
+        return estimateOf(structuralKey(graph, collectives, id));
+    }
+
+    std::optional<CostEstimate> estimateOf(const std::string& key) const {
+        const auto of = keySize(key);
         const auto found = of ? points_.find(of->kind) : points_.end();
         if (found == points_.end())
             return std::nullopt;
@@ -101,7 +114,11 @@ public:
 
     std::optional<CostEstimate> estimate(const Graph& graph, const CollectiveTable& collectives,
                                          NodeId id) const override {
-        return boundTo(nullptr, graph, collectives).front()->estimate(graph, collectives, id);
+        for (const CostModelPtr& model : boundTo(nullptr, graph, collectives)) {
+            if (auto found = model->estimate(graph, collectives, id))
+                return found;
+        }
+        return std::nullopt;
     }
 
     std::vector<CostModelPtr> boundTo(const CostModelPtr&, const Graph& graph,
@@ -117,7 +134,13 @@ public:
             addFilePoints(graph, collectives, points);
         for (auto& [kind, of] : points)
             tidy(of);
-        return {std::make_shared<InterpolatedModel>(std::move(points), source())};
+        const auto sizes = std::make_shared<InterpolatedModel>(std::move(points), source());
+        CostModelPtr regions;
+        if (sizes->knowsRegions())
+            regions = makeRegionModel(graph, name(), source(), [&](const FusedRegion& region) {
+                return sizes->estimateOf(fusedRegionKey(graph, region));
+            });
+        return regions ? std::vector<CostModelPtr>{regions, sizes} : std::vector<CostModelPtr>{sizes};
     }
 
 private:

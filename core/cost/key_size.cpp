@@ -3,6 +3,7 @@
 #include "graph/tensor_meta.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <vector>
@@ -15,6 +16,7 @@ struct KeyTensor {
     DType dtype = DType::Unknown;
     std::vector<int64_t> shape;
     std::vector<int64_t> stride;
+    int result_of = -1; ///< member of a fused region that makes it
     double numel() const {
         double product = 1;
         for (const int64_t size : shape)
@@ -62,23 +64,33 @@ std::string strideOrder(const KeyTensor& tensor) {
     return repeated;
 }
 
+/// Dimensions from the right along which a tensor repeats itself to fit the region's largest one.
+std::string broadcastDims(const std::vector<int64_t>& shape, const std::vector<int64_t>& largest) {
+    std::string out;
+    for (size_t i = 1; i <= std::min(shape.size(), largest.size()); ++i) {
+        if (shape[shape.size() - i] == 1 && largest[largest.size() - i] > 1)
+            out += "b" + std::to_string(i);
+    }
+    return out;
+}
+
+constexpr std::string_view kRegionEnd = "} -> (";
+
 class KeyReader {
 public:
-    explicit KeyReader(std::string_view key) : key_(key) {}
+    /// `largest`: of a fused region.
+    explicit KeyReader(std::string_view key, std::vector<int64_t> largest = {})
+        : key_(key), largest_(std::move(largest)) {}
 
     std::optional<KeySize> read() {
-        if (key_.starts_with("fused{") || key_.starts_with("in_flight"))
+        if (key_.starts_with("in_flight"))
             return std::nullopt;
+        if (key_.starts_with("fused{") && largest_.empty())
+            return region();
         if (const size_t at = key_.find(" in="); at != std::string_view::npos && key_.find('(') > at)
             return collective(at);
-        for (size_t at = 0; at < key_.size();) {
-            if (key_[at] == '[' && at > 0 && isWordPart(key_[at - 1])) {
-                if (!tensor(at))
-                    return std::nullopt;
-            } else {
-                kind_ += key_[at++];
-            }
-        }
+        if (!tensors())
+            return std::nullopt;
         const double size = work();
         if (tensors_.empty() || !(size >= 1) || size > 9e18)
             return std::nullopt;
@@ -86,6 +98,81 @@ public:
     }
 
 private:
+    bool tensors() {
+        const bool fused = key_.starts_with("fused{");
+        int member = 0;
+        for (size_t at = 0; at < key_.size();) {
+            const std::string_view rest = key_.substr(at);
+            if (fused && rest.starts_with("; ")) {
+                ++member;
+                result_of_ = -1;
+            } else if (fused && rest.starts_with(") -> ")) {
+                result_of_ = member;
+            }
+            if (key_[at] != '[' || at == 0 || !isWordPart(key_[at - 1]))
+                kind_ += key_[at++];
+            else if (isMember(at) ? !memberView(at) : !tensor(at))
+                return false;
+        }
+        return true;
+    }
+
+    /// Twice: what is broadcast shows beside the largest tensor.
+    std::optional<KeySize> region() {
+        if (!tensors() || tensors_.empty())
+            return std::nullopt;
+        const auto largest =
+            std::max_element(tensors_.begin(), tensors_.end(),
+                             [](const KeyTensor& a, const KeyTensor& b) { return a.numel() < b.numel(); });
+        KeyReader second(key_, largest->shape.empty() ? std::vector<int64_t>{1} : largest->shape);
+        return second.read();
+    }
+
+    /// Whether "%3" or "%3.1" stands before `at`: an earlier member's result, seen through views.
+    bool isMember(size_t at) const {
+        while (at > 0 && (std::isdigit(static_cast<unsigned char>(key_[at - 1])) || key_[at - 1] == '.'))
+            --at;
+        return at > 0 && key_[at - 1] == '%';
+    }
+
+    bool memberView(size_t& at) {
+        const size_t end = key_.find(']', at);
+        std::vector<int64_t> shape;
+        if (end == std::string_view::npos || !readNumbers(key_.substr(at + 1, end - at - 1), shape))
+            return false;
+        kind_ += "[" + std::to_string(shape.size()) + "d" + broadcastDims(shape, largest_) + "]";
+        at = end + 1;
+        return true;
+    }
+
+    /// Bytes that a region reads from outside, which stand in its key once, and of the results that are named
+    /// behind its arrow.
+    double bytesMoved() const {
+        double bytes = 0;
+        std::vector<std::vector<double>> results; // by member
+        for (const KeyTensor& tensor : tensors_) {
+            const double own = tensor.numel() * static_cast<double>(dtypeBytes(tensor.dtype));
+            if (tensor.result_of < 0) {
+                bytes += own;
+                continue;
+            }
+            results.resize(std::max(results.size(), static_cast<size_t>(tensor.result_of) + 1));
+            results[static_cast<size_t>(tensor.result_of)].push_back(own);
+        }
+        const size_t arrow = key_.find(kRegionEnd);
+        for (size_t at = key_.find('%', std::min(arrow, key_.size())); at != std::string_view::npos;
+             at = key_.find('%', at + 1)) {
+            size_t member = 0, item = 0;
+            const char* const last = key_.data() + key_.size();
+            const auto [end, fault] = std::from_chars(key_.data() + at + 1, last, member);
+            if (end != last && *end == '.')
+                std::from_chars(end + 1, last, item);
+            if (fault == std::errc() && member < results.size() && item < results[member].size())
+                bytes += results[member][item];
+        }
+        return bytes;
+    }
+
     /// " in=1835008 out=117440512 ranks=…"
     std::optional<KeySize> collective(size_t at) const {
         KeySize found;
@@ -113,6 +200,7 @@ private:
             --begin;
         KeyTensor found;
         found.dtype = dtypeFromName(key_.substr(begin, at - begin));
+        found.result_of = result_of_;
         const size_t end = key_.find(']', at);
         if (end == std::string_view::npos || found.dtype == DType::Unknown)
             return false;
@@ -125,6 +213,7 @@ private:
         kind_ += "[" + std::to_string(found.shape.size()) + "d";
         if (const std::string order = strideOrder(found); !order.empty())
             kind_ += ":" + order;
+        kind_ += broadcastDims(found.shape, largest_);
         kind_ += "]";
         tensors_.push_back(std::move(found));
         at = end + 1;
@@ -156,6 +245,8 @@ private:
                 tensors_[query + 1].shape.size() == 4)
                 return tensors_[query].numel() * static_cast<double>(tensors_[query + 1].shape[2]);
         }
+        if (!largest_.empty())
+            return bytesMoved();
         double bytes = 0;
         for (const KeyTensor& tensor : tensors_)
             bytes += tensor.numel() * static_cast<double>(dtypeBytes(tensor.dtype));
@@ -163,6 +254,8 @@ private:
     }
 
     std::string_view key_;
+    std::vector<int64_t> largest_;
+    int result_of_ = -1;
     std::string kind_;
     std::vector<KeyTensor> tensors_;
 };

@@ -29,12 +29,13 @@ struct ProfileEntry {
 /// A gather that runs while a kernel computes, against both alone (step "Contention").
 struct ContentionPoint {
     std::string key;    ///< StructuralKey of the collective
-    std::string beside; ///< key of the compute it ran beside
+    std::string beside; ///< key of the compute it ran beside; empty where there was none
     int64_t bytes = 0;  ///< that the collective yields
     int64_t alone_ns = 0;
     int64_t together_ns = 0;
     int64_t compute_alone_ns = 0;
     int64_t compute_together_ns = 0;
+    std::string reason = {}; ///< why it could not be measured; then there are no times. Empty = it was
     /// How much longer the transfer takes beside compute; the setting contention_factor is this number.
     double factor() const { return alone_ns > 0 ? double(together_ns) / double(alone_ns) : 1; }
     double computeSlowdown() const {
@@ -54,10 +55,11 @@ struct Profile {
     std::string backend;                         ///< "host", "cuda", "aten"
     int32_t ranks = 1;
     std::string graph_name;
-    std::string graph_hash;            ///< structural hash of rank 0's graph, hexadecimal
-    std::string mode;                  ///< rankModeName() of the agreement
-    std::vector<ProfileEntry> entries; ///< sorted by key; one per key
-    std::vector<ContentionPoint> contention;
+    std::string graph_hash;                     ///< structural hash of rank 0's graph, hexadecimal
+    std::string mode;                           ///< rankModeName() of the agreement
+    std::vector<ProfileEntry> entries;          ///< sorted by key; one per key
+    std::vector<ContentionPoint> contention;    ///< by rising size, one per key
+    std::vector<ContentionPoint> no_contention; ///< those with a reason; none of a key that has a point
     bool operator==(const Profile&) const = default;
 };
 

@@ -1,11 +1,14 @@
 #include "cost/profile_store.h"
 
 #include "cost/profile_sql.h"
+#include "cost/profile_store_path.h"
 
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <thread>
 
 namespace gs {
 
@@ -30,6 +33,8 @@ constexpr const char* kMigrations[] = {
     " position INTEGER NOT NULL, key TEXT NOT NULL, beside TEXT NOT NULL, bytes INTEGER NOT NULL,"
     " alone_ns INTEGER NOT NULL, together_ns INTEGER NOT NULL, compute_alone_ns INTEGER NOT NULL,"
     " compute_together_ns INTEGER NOT NULL, PRIMARY KEY(profile, position)) WITHOUT ROWID;",
+    // What could not be measured beside compute, and why, is not tried again each time.
+    "ALTER TABLE contention ADD COLUMN reason TEXT NOT NULL DEFAULT '';",
 };
 static_assert(std::size(kMigrations) == kProfileSchemaVersion);
 
@@ -64,6 +69,19 @@ Profile readHead(const Sql& row) {
     return profile;
 }
 
+/// SQLite does not wait for other processes that are about to do the same; some of them find a file that
+/// changes under their hands.
+bool useWal(sqlite3* database, int32_t busy_ms) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_ms);
+    while (!runSql(database, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")) {
+        const int code = sqlite3_errcode(database) & 0xff;
+        if ((code != SQLITE_BUSY && code != SQLITE_IOERR) || std::chrono::steady_clock::now() >= until)
+            return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+}
+
 /// A transaction that is rolled back unless it was committed. Takes the write lock at once, so that nothing
 /// is decided on a state that another process changes.
 class Transaction {
@@ -96,6 +114,8 @@ void ProfileStore::Close::operator()(sqlite3* database) const {
 }
 
 Status ProfileStore::connect(int flags, const ProfileStoreOptions& options) {
+    if (Status file = checkStoreIsFile(path_); !file) // SQLite would wait for a pipe's other end
+        return file.error();
     sqlite3* database = nullptr;
     const auto open = [&](const std::string& name, int more) {
         const int code = sqlite3_open_v2(name.c_str(), &database, flags | more, nullptr);
@@ -193,7 +213,7 @@ Result<ProfileStore> ProfileStore::open(const std::string& path, const ProfileSt
                      {path, 0, 0},
                      "look at the permissions of the file and its folder"};
     // On some network file systems there is no WAL; the rollback journal is as safe there, but readers wait.
-    if (!runSql(store.database_.get(), "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL"))
+    if (!useWal(store.database_.get(), options.busy_ms))
         return storeError(store.database_.get(), path, "opening");
     if (version.value() < kProfileSchemaVersion) {
         if (Status status = store.bringUpToDate(); !status)
@@ -238,13 +258,16 @@ Status ProfileStore::insertParts(const Profile& profile, int64_t id) {
         if (!entry.bind(provenanceName(item.provenance)).bind(item.note).run())
             return failed();
     }
-    Sql contention(database, "INSERT INTO contention VALUES(?,?,?,?,?,?,?,?,?)");
-    for (size_t i = 0; i < profile.contention.size(); ++i) {
-        const ContentionPoint& point = profile.contention[i];
-        contention.bind(id).bind(static_cast<int64_t>(i)).bind(point.key).bind(point.beside);
-        contention.bind(point.bytes).bind(point.alone_ns).bind(point.together_ns);
-        if (!contention.bind(point.compute_alone_ns).bind(point.compute_together_ns).run())
-            return failed();
+    Sql contention(database, "INSERT INTO contention VALUES(?,?,?,?,?,?,?,?,?,?)");
+    int64_t position = 0;
+    for (const auto* points : {&profile.contention, &profile.no_contention}) {
+        for (const ContentionPoint& point : *points) {
+            contention.bind(id).bind(position++).bind(point.key).bind(point.beside);
+            contention.bind(point.bytes).bind(point.alone_ns).bind(point.together_ns);
+            contention.bind(point.compute_alone_ns).bind(point.compute_together_ns);
+            if (!contention.bind(point.reason).run())
+                return failed();
+        }
     }
     return Unit{};
 }
@@ -280,7 +303,8 @@ Result<std::vector<ProfileSummary>> ProfileStore::list() const {
     Sql rows(database_.get(),
              "SELECT id, time_s, device, driver, backend, ranks, graph_name, graph_hash, mode,"
              " (SELECT count(*) FROM entry WHERE profile = id),"
-             " (SELECT count(*) FROM contention WHERE profile = id) FROM profile ORDER BY id DESC");
+             " (SELECT count(*) FROM contention WHERE profile = id AND reason = '') FROM profile ORDER BY id "
+             "DESC");
     std::vector<ProfileSummary> found;
     while (rows.step())
         found.push_back({rows.integer(0), rows.integer(1), rows.text(2), rows.text(3), rows.text(4),
@@ -303,12 +327,15 @@ Status ProfileStore::fillIn(Profile& profile) const {
         profile.entries.push_back({entries.text(0), entries.text(1), entries.text(2), entries.integer(3),
                                    entries.integer(4), entries.integer(5), entries.integer(6),
                                    entries.integer(7), provenanceByName(entries.text(8)), entries.text(9)});
-    Sql points(database_.get(), "SELECT key, beside, bytes, alone_ns, together_ns, compute_alone_ns,"
-                                " compute_together_ns FROM contention WHERE profile = ? ORDER BY position");
+    Sql points(database_.get(),
+               "SELECT key, beside, bytes, alone_ns, together_ns, compute_alone_ns,"
+               " compute_together_ns, reason FROM contention WHERE profile = ? ORDER BY position");
     points.bind(profile.id);
-    while (points.step())
-        profile.contention.push_back({points.text(0), points.text(1), points.integer(2), points.integer(3),
-                                      points.integer(4), points.integer(5), points.integer(6)});
+    while (points.step()) {
+        ContentionPoint point{points.text(0),    points.text(1),    points.integer(2), points.integer(3),
+                              points.integer(4), points.integer(5), points.integer(6), points.text(7)};
+        (point.reason.empty() ? profile.contention : profile.no_contention).push_back(std::move(point));
+    }
     if (!versions.ok() || !entries.ok() || !points.ok())
         return storeError(database_.get(), path_, "reading");
     return Unit{};

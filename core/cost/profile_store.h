@@ -78,6 +78,6 @@ private:
 };
 
 /// Version of the schema that this program writes (PRAGMA user_version).
-inline constexpr int64_t kProfileSchemaVersion = 2;
+inline constexpr int64_t kProfileSchemaVersion = 3;
 
 } // namespace gs

@@ -73,7 +73,7 @@ CostModelPtr makeRegionModel(const Graph& graph, std::string name, std::string s
             // The numbers of the kernel, not of the part, would be taken for the part's.
             part.spread_ns = part.rank_skew_ns = -1;
             const size_t others = parts.size() - 1;
-            part.note = fmt::format("one kernel with {} other{}: {}{}{}", others, others == 1 ? "" : "s",
+            part.note = fmt::format("one kernel with {}: {}{}{}", counted(others, "other"),
                                     formatTime(whole->ns), whole->note.empty() ? "" : "; ", whole->note);
             model->of_node.emplace(region.nodes[i], std::move(part));
         }

@@ -1,5 +1,6 @@
 #include "explain/measured_run.h"
 
+#include "base/median.h"
 #include "cost/readers/collective_names.h"
 #include "explain/measured_match.h"
 
@@ -86,11 +87,6 @@ private:
     bool by_name_ = false, by_size_ = false;
     std::map<std::string, Lanes> lanes_;
 };
-
-int64_t median(std::vector<int64_t> values) {
-    std::sort(values.begin(), values.end());
-    return values[(values.size() - 1) / 2];
-}
 
 struct Matches {
     std::vector<std::vector<size_t>> calls; ///< by collective: its call in every step found, in time order

@@ -207,15 +207,16 @@ std::string verdictText(const RankComparison& comparison) {
     std::string text;
     switch (comparison.mode) {
     case RankMode::Identical:
-        text = fmt::format("{} ranks run the same program: {} collectives in the same order.",
+        text = fmt::format("{} ranks run the same program: {} in the same order.",
                            comparison.ranks.size() == 2 ? "Both"
                                                         : fmt::format("All {}", comparison.ranks.size()),
-                           collectives);
+                           counted(collectives, "collective"));
         break;
     case RankMode::Slot:
-        text = fmt::format(
-            "The graphs of {} differ, their {} collectives do not: gathers may move between them.", who,
-            collectives);
+        text = fmt::format("The graphs of {} differ, {} {} not: gathers may move between them.", who,
+                           collectives == 1 ? "their collective"
+                                            : fmt::format("their {} collectives", collectives),
+                           collectives == 1 ? "does" : "do");
         break;
     case RankMode::Pinned:
         text = fmt::format("The collectives of {} differ: no gather may pass another collective.", who);

@@ -148,6 +148,12 @@ struct RankComparison {
     bool hasFindings() const;
 };
 
+/// True if the program's graphs are of this file: of the input as it was opened, or of the one that `graph`
+/// (of a bundle) came from.
+inline bool isProgramOf(const RankProgram& program, const std::string& input, const Graph& graph) {
+    return program.file == input || program.file == graph.info().source_file;
+}
+
 using RankComparisonPtr = std::shared_ptr<const RankComparison>;
 
 /// `programs`: at least two. `communicating` are patterns as in the setting communicating_ops: operators that

@@ -6,7 +6,9 @@
 #include "cost/readers/nsys.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
+#include <set>
 
 namespace gs {
 
@@ -61,7 +63,14 @@ Result<RunTrace> readRunTrace(const std::string& path, const JobContext& job) {
 
 Result<std::vector<RunTrace>> readRunTraces(const std::vector<std::string>& paths, const JobContext& job) {
     std::vector<RunTrace> traces;
+    std::set<std::filesystem::path> files;
     for (const std::string& path : paths) {
+        std::error_code unknown;
+        if (!files.insert(std::filesystem::weakly_canonical(path, unknown)).second)
+            return Error{"same-trace",
+                         fmt::format("{}: this trace is given twice", path),
+                         {path, 0, 0},
+                         "traces of several ranks are several files"};
         Result<RunTrace> trace = readRunTrace(path, job);
         if (!trace)
             return trace.error();

@@ -19,7 +19,7 @@ struct RunTrace {
 /// Reads a trace of any kind (Kineto, Chrome, nsys). Errors: those of the readers, "not-a-trace",
 /// "no-collectives", "cancelled".
 Result<RunTrace> readRunTrace(const std::string& path, const JobContext& job = {});
-/// All of them, or the first error.
+/// All of them, or the first error; "same-trace" where a file is named twice.
 Result<std::vector<RunTrace>> readRunTraces(const std::vector<std::string>& paths,
                                             const JobContext& job = {});
 

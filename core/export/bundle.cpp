@@ -5,6 +5,7 @@
 #include "base/version.h"
 #include "cost/cost_sources.h"
 #include "export/analysis_json.h"
+#include "export/bundle_ranks.h"
 #include "export/exporters.h"
 #include "export/graph_json.h"
 #include "export/warnings.h"
@@ -12,6 +13,8 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 namespace gs {
 
@@ -119,12 +122,6 @@ std::string diagnosticLines(const Diagnostics& diagnostics) {
 
 std::vector<std::string> leftOut(const Analysis& analysis, const ExportOptions&) {
     std::vector<std::string> out;
-    if (const size_t files = analysis.request.rank_files.size(); files > 0)
-        out.push_back(fmt::format("the comparison with {} file{} of other ranks is not in the bundle{}",
-                                  files, files == 1 ? "" : "s",
-                                  analysis.after.schedule->rank_holds > 0
-                                      ? ": opened again, its schedule no longer keeps to those ranks"
-                                      : ""));
     if (!analysis.request.trace_files.empty())
         out.push_back("the trace laid over the simulation is not in the bundle");
     return out;
@@ -132,30 +129,45 @@ std::vector<std::string> leftOut(const Analysis& analysis, const ExportOptions&)
 
 } // namespace
 
+/// A hash of each part, so that a change by hand shows.
+Json partHashes(const std::vector<std::pair<std::string_view, std::string>>& members) {
+    simdjson::dom::parser parser;
+    Json out = Json::object();
+    for (const auto& [name, text] : members) {
+        simdjson::dom::element value;
+        if (parser.parse(text).get(value) == simdjson::SUCCESS)
+            out[std::string(name)] = bundlePartHash(value);
+    }
+    return out;
+}
+
 std::string writeBundle(const Analysis& analysed) {
     Analysis analysis = analysed; // as it is when the bundle is opened
     analysis.request.settings = withoutStore(std::move(analysis.request.settings));
     const Json versions = {{"gatherscope", programVersion()},
                            {"producer", analysis.source.graph->info().producer}};
+    std::vector<std::pair<std::string_view, std::string>> members{
+        {"versions", dump(versions)},
+        {"request", dump(requestJson(analysis))},
+        {"input_diagnostics", diagnosticLines(analysis.input_diagnostics)},
+        {"cost_diagnostics", diagnosticLines(analysis.cost_diagnostics)},
+        {"costs", costsJson(analysed)},
+        {"ranks", bundleRanks(analysed)},
+        {"graph", writeGraphJson(*analysis.source.graph, true)},
+        {"analysis", writeAnalysisJson(analysis)}};
     const Json hashes = {{"source", hexDigits(analysis.source.graph->structuralHash())},
                          {"before", hexDigits(analysis.before.graph->structuralHash())},
                          {"after", hexDigits(analysis.after.graph->structuralHash())},
-                         {"order", orderHash(analysis.after)}};
+                         {"order", orderHash(analysis.after)},
+                         {"parts", partHashes(members)}};
+    members.insert(members.begin() + 1, {"hashes", dump(hashes)});
     std::string out = fmt::format("{{\"format\":\"gatherscope.bundle\",\"version\":{},\n", kBundleVersion);
-    const auto member = [&](std::string_view key, std::string value) {
-        while (value.ends_with('\n'))
-            value.pop_back();
-        out += fmt::format("\"{}\":{}{}\n", key, value, key == "analysis" ? "" : ",");
-    };
-    member("versions", dump(versions));
-    member("hashes", dump(hashes));
-    member("request", dump(requestJson(analysis)));
-    member("input_diagnostics", diagnosticLines(analysis.input_diagnostics));
-    member("cost_diagnostics", diagnosticLines(analysis.cost_diagnostics));
-    member("costs", costsJson(analysed));
-    member("graph", writeGraphJson(*analysis.source.graph, true));
-    member("analysis", writeAnalysisJson(analysis));
-    return out + "}\n";
+    for (auto& [name, text] : members) {
+        while (text.ends_with('\n'))
+            text.pop_back();
+        out += fmt::format("{}\"{}\":{}", name == "versions" ? "" : ",\n", name, text);
+    }
+    return out + "\n}\n";
 }
 
 Exporter bundleExporter() {

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 struct Loaded {
     Json json;
-    std::vector<std::string> edited; ///< what says that the graph was changed after the bundle was made
+    std::vector<std::string> edited; ///< what says that parts were changed after the bundle was made
 };
 
 /// The graph is read, too: what a bundle states of it must be true.
@@ -36,11 +36,14 @@ Result<Loaded> load(const std::string& path) {
     const Result<ImportedGraph> graph = importText(input.value(), -1, -1, diagnostics, {});
     if (!graph)
         return graph.error();
+    simdjson::dom::parser parser;
+    simdjson::dom::object root;
+    Diagnostics changes;
+    if (parser.parse(input->text).get(root) == simdjson::SUCCESS)
+        checkBundleParts(root, kBundleParts, path, changes);
     Loaded loaded{std::move(json), {}};
-    for (const Diagnostic& item : diagnostics.all()) {
-        if (item.code == kBundleEdited)
-            loaded.edited.push_back(item.message);
-    }
+    for (const Diagnostic& item : changes.all())
+        loaded.edited.push_back(item.message);
     return loaded;
 }
 
@@ -199,10 +202,10 @@ private:
             std::string text() const {
                 return calls == 0
                            ? std::string()
-                           : fmt::format("{}{}, {} call{}",
+                           : fmt::format("{}{}, {}",
                                          missing ? ""
                                                  : formatTime(total_ns / static_cast<int64_t>(calls)) + " ",
-                                         provenance, calls, calls == 1 ? "" : "s");
+                                         provenance, counted(calls, "call"));
             }
             bool operator==(const Sum& other) const {
                 return provenance == other.provenance && calls == other.calls && total_ns == other.total_ns;

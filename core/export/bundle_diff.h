@@ -10,8 +10,8 @@
 namespace gs {
 
 struct BundleChange {
-    /// "graph", "setting", "edit", "version", "decision", "simulation", "cost", "edited bundle" (its graph is
-    /// not the one that it was made of).
+    /// "graph", "setting", "edit", "version", "decision", "simulation", "cost", "edited bundle" (a part
+    /// of it is not as it was written).
     std::string what;
     std::string name; ///< of the setting, launch, figure or cost
     std::string a, b; ///< values as text; empty = that side has none

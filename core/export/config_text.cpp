@@ -1,6 +1,7 @@
 #include "export/config_text.h"
 
 #include "analysis/compare.h"
+#include "base/units.h"
 #include "export/html/markup.h"
 
 #include <algorithm>
@@ -46,14 +47,14 @@ std::string oneLine(std::string text) {
 std::vector<std::string> notExpressed(const Analysis& analysis, std::initializer_list<Setting> expressed) {
     std::vector<std::string> out = listed(analysis, false, expressed);
     if (const size_t edits = analysis.request.edits.size(); edits > 0)
-        out.insert(out.begin(), fmt::format("{} change{} made by hand", edits, edits == 1 ? "" : "s"));
+        out.insert(out.begin(), counted(edits, "change") + " made by hand");
     return out;
 }
 
 std::vector<std::string> analysisOnly(const Analysis& analysis) {
     std::vector<std::string> out = listed(analysis, true, {});
     if (const size_t costs = analysis.request.cost_overrides.size(); costs > 0)
-        out.insert(out.begin(), fmt::format("{} cost{} edited by hand", costs, costs == 1 ? "" : "s"));
+        out.insert(out.begin(), counted(costs, "cost") + " edited by hand");
     return out;
 }
 

@@ -1,5 +1,7 @@
 #include "export/file_writer.h"
 
+#include "base/utf8.h"
+
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -134,12 +136,7 @@ std::string safeFileName(std::string_view label) {
         const bool plain = std::isalnum(byte) || byte >= 0x80 || c == '.' || c == '_' || c == '-';
         name += plain ? c : '_';
     }
-    if (name.size() > kLongest) {
-        size_t end = kLongest;
-        while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80)
-            --end; // not in the middle of a character
-        name.resize(end);
-    }
+    name.resize(headOf(name, kLongest).size());
     if (name.empty() || name.front() == '.' || name.front() == '-')
         name.insert(name.begin(), '_');
     return name;

@@ -2,6 +2,7 @@
 #include "export/measured_text.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "explain/names.h"
 #include "export/csv.h"
 
@@ -35,24 +36,20 @@ std::string_view groupName(const Graph& graph, GroupId group) {
 } // namespace
 
 std::string measuredText(const Analysis& analysis, const MeasuredRun& run) {
-    std::string out = fmt::format("{} of {} collectives matched, {} step{} in the trace{}\n", run.matched,
-                                  analysis.after.collectives->size(), run.steps, run.steps == 1 ? "" : "s",
+    // One in flight at entry is launched by no code of this graph, and so by no call of the trace.
+    const size_t launched = analysis.after.collectives->size() - analysis.after.collectives->inFlightCount();
+    std::string out = fmt::format("{} of {} matched, {} in the trace{}\n", run.matched,
+                                  counted(launched, "collective"), counted(run.steps, "step"),
                                   run.single_rank ? "; durations include waiting for slower ranks (skew)"
                                                   : "; of the ranks the shortest counts");
     out += fmt::format("{:16} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12}  {}\n", "kind", "count", "predicted",
                        "measured", "bias", "spread", "worst", "where");
-    // "µ" and "−" are two and three bytes, one column.
-    const auto cell = [](const std::string& text, size_t width) {
-        size_t columns = 0;
-        for (const char c : text)
-            columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
-        return std::string(width > columns ? width - columns : 0, ' ') + text;
-    };
     for (const MeasuredErrors& row : run.errors)
-        out += fmt::format("{:16} {:>6} {} {} {} {} {}  {}\n", kindText(row.kind), row.count,
-                           cell(formatTime(row.predicted_ns), 12), cell(formatTime(row.measured_ns), 12),
-                           cell(signedTime(row.bias_ns), 12), cell(formatTime(row.spread_ns), 12),
-                           cell(signedTime(row.worst_ns), 12), labelOf(analysis, row.worst));
+        out += fmt::format(
+            "{:16} {:>6} {} {} {} {} {}  {}\n", kindText(row.kind), row.count,
+            rightAligned(formatTime(row.predicted_ns), 12), rightAligned(formatTime(row.measured_ns), 12),
+            rightAligned(signedTime(row.bias_ns), 12), rightAligned(formatTime(row.spread_ns), 12),
+            rightAligned(signedTime(row.worst_ns), 12), labelOf(analysis, row.worst));
     const MeasuredErrors& all = run.errors.front();
     out += fmt::format("exposed: {} predicted, {} measured\n", formatTime(all.predicted_exposed_ns),
                        all.measured_exposed_ns < 0 ? std::string("unknown")

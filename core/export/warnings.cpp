@@ -10,10 +10,6 @@ namespace gs {
 
 namespace {
 
-std::string counted(size_t count, std::string_view what) {
-    return fmt::format("{} {}{}", formatCount(static_cast<int64_t>(count)), what, count == 1 ? "" : "s");
-}
-
 /// Collectives of a kind that reduces: merging them changes the order in which numbers are added.
 size_t reductions(const CollectiveTable& collectives) {
     return static_cast<size_t>(

@@ -27,6 +27,10 @@ void toCsr(size_t count, const std::vector<std::pair<NodeId, T>>& pairs, std::ve
         items[fill[node]++] = item;
 }
 
+bool hasChildren(const Arg& arg) {
+    return arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict || arg.kind == Arg::Kind::Slice;
+}
+
 NodeKind kindOf(NodeOp op, uint16_t traits) {
     switch (op) {
     case NodeOp::Placeholder:
@@ -73,6 +77,10 @@ GraphBuilder::GraphBuilder(const Graph& base) {
     graph_.meta_.reserve(base.size() + base.size() / 8);
     graph_.args_.reserve(base.args_.size() + base.args_.size() / 8);
     graph_.by_name_.reserve(base.strings_->size() + base.size() / 8);
+    graph_.by_name_.resize(base.strings_->size(), kNoNode);
+    graph_.input_.reserve(base.input_.size() + base.input_.size() / 8);
+    explicit_traits_.reserve(graph_.nodes_.capacity());
+    explicit_inputs_.reserve(graph_.nodes_.capacity());
 }
 
 void GraphBuilder::reserve(size_t nodes) {
@@ -137,12 +145,16 @@ Arg GraphBuilder::copyArg(const Graph& base, const Arg& arg, const std::vector<N
     Arg copy = arg;
     if (arg.kind == Arg::Kind::Node) {
         copy.first = map[arg.node()];
-    } else if (arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict || arg.kind == Arg::Kind::Slice) {
+    } else if (hasChildren(arg)) {
+        const auto children = base.args_.begin() + arg.first;
         copy.first = static_cast<uint32_t>(graph_.args_.size());
-        graph_.args_.resize(graph_.args_.size() + arg.count);
+        graph_.args_.insert(graph_.args_.end(), children, children + arg.count);
         for (uint32_t i = 0; i < arg.count; ++i) {
-            const Arg child = copyArg(base, base.args_[arg.first + i], map);
-            graph_.args_[copy.first + i] = child;
+            const Arg& child = children[i];
+            if (child.kind == Arg::Kind::Node || hasChildren(child)) {
+                const Arg mapped = copyArg(base, child, map); // may move args_
+                graph_.args_[copy.first + i] = mapped;
+            }
         }
     }
     return copy;
@@ -309,8 +321,7 @@ void GraphBuilder::collectInputs() {
             if (arg.kind == Arg::Kind::Node && seen_by[arg.first] != id) {
                 seen_by[arg.first] = id;
                 graph_.input_.push_back(arg.first);
-            } else if (arg.kind == Arg::Kind::List || arg.kind == Arg::Kind::Dict ||
-                       arg.kind == Arg::Kind::Slice) {
+            } else if (hasChildren(arg)) {
                 for (uint32_t i = 0; i < arg.count; ++i)
                     self(self, graph_.args_[arg.first + i]);
             }

@@ -68,6 +68,8 @@ private:
         }
         if (waitsForGraphInput(id)) // a collective that eager code launched writes it until then
             writes_.push_back(graph_.inputs(id).front());
+        if (extra_writes_.empty())
+            return;
         if (const auto found = extra_writes_.find(id); found != extra_writes_.end())
             writes_.insert(writes_.end(), found->second.begin(), found->second.end());
     }

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 
+#include <array>
 #include <cstring>
 
 namespace gs {
@@ -108,10 +109,13 @@ uint64_t structuralHash(const Graph& graph) {
     std::vector<uint64_t> values;
     for (const Value& value : graph.values())
         values.push_back(hashValue(value, ValueHash::Structure));
+    std::array<uint64_t, static_cast<size_t>(NodeOp::Output) + 1> ops;
+    for (size_t op = 0; op < ops.size(); ++op)
+        ops[op] = Hash64().bytes(nodeOpName(static_cast<NodeOp>(op))).value();
     WordHash hash;
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& node = graph.node(id);
-        hash.mixText(nodeOpName(node.op));
+        hash.mix(ops[static_cast<size_t>(node.op)]);
         if (graph.isCall(id))
             hash.mix(texts.of(graph.target(id).text));
         hash.mix(graph.inputs(id).size());

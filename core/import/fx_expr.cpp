@@ -112,7 +112,7 @@ bool ExprParser::codeValue(Arg& out) {
     return operand(out, start);
 }
 
-/// A value is followed by an operator: the whole is one symbolic expression or an unknown text.
+/// From `start` to the next delimiter: a symbolic expression or an unknown text.
 bool ExprParser::operand(Arg& out, size_t start) {
     at_ = start;
     std::string_view text;
@@ -155,12 +155,7 @@ bool ExprParser::simpleValue(Arg& out) {
         at_ = end;
         return true;
     }
-    std::string_view text;
-    if (!raw(text))
-        return false;
-    out = isSymbolExpression(text) ? builder_.symbolArg(text, kUnknownSize)
-                                   : builder_.textArg(Arg::Kind::Repr, text);
-    return true;
+    return operand(out, at_);
 }
 
 bool ExprParser::quoted(Arg& out) {

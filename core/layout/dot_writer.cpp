@@ -1,5 +1,7 @@
 #include "layout/dot_writer.h"
 
+#include "base/utf8.h"
+
 #include <fmt/format.h>
 #include <iterator>
 
@@ -8,31 +10,6 @@ namespace gs {
 namespace {
 
 constexpr double kPointsPerInch = 72.0;
-
-/// Length of the valid UTF-8 character at `at`; 0 if there is none.
-size_t characterLength(std::string_view text, size_t at) {
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char lead = byte(at);
-    const size_t length = lead < 0x80                   ? 1
-                          : lead >= 0xC2 && lead < 0xE0 ? 2
-                          : lead >= 0xE0 && lead < 0xF0 ? 3
-                          : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                        : 0;
-    if (length == 0 || at + length > text.size())
-        return 0;
-    for (size_t i = 1; i < length; ++i) {
-        if ((byte(at + i) & 0xC0) != 0x80)
-            return 0;
-    }
-    // Overlong forms and halves of surrogates are no characters.
-    if (length > 2) {
-        const unsigned char second = byte(at + 1);
-        if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
-            (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90))
-            return 0;
-    }
-    return length;
-}
 
 std::string_view fillOf(BoxRole role) {
     switch (role) {
@@ -58,23 +35,20 @@ std::string_view styleOf(LinkKind kind) {
 std::string escapeDot(std::string_view text, size_t max_bytes) {
     std::string out;
     for (size_t at = 0; at < text.size();) {
-        const size_t length = characterLength(text, at);
-        std::string piece(length == 0 ? std::string_view("?") : text.substr(at, length));
-        if (length == 1) {
-            const unsigned char c = static_cast<unsigned char>(text[at]);
-            if (c == '"' || c == '\\')
-                piece.insert(piece.begin(), '\\');
-            else if (c == '&') // dot reads references
-                piece = "&amp;";
-            else if (c == '\n')
-                piece = "\\n";
-            else if (c < 0x20 || c == 0x7F)
-                piece = "?";
-        }
+        const size_t begin = at;
+        const uint32_t c = decodeUtf8(text, at);
+        std::string piece(text.substr(begin, at - begin));
+        if (c == '"' || c == '\\')
+            piece.insert(piece.begin(), '\\');
+        else if (c == '&') // dot reads references
+            piece = "&amp;";
+        else if (c == '\n')
+            piece = "\\n";
+        else if (c < 0x20 || c == 0x7F || c == kNotUtf8)
+            piece = "?";
         if (out.size() + piece.size() > max_bytes)
             break;
         out += piece;
-        at += length == 0 ? 1 : length;
     }
     return out;
 }

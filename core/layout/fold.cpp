@@ -150,10 +150,9 @@ private:
             gathers += graph_.node(node).kind == NodeKind::Launch &&
                        (kind == CollectiveKind::AllGather || kind == CollectiveKind::AllGatherCoalesced);
         }
-        box.detail = fmt::format("{} nodes", formatCount(static_cast<int64_t>(nodes.size())));
+        box.detail = counted(nodes.size(), "node");
         if (gathers > 0)
-            box.detail += fmt::format(" · {} gather{}", formatCount(static_cast<int64_t>(gathers)),
-                                      gathers == 1 ? "" : "s");
+            box.detail += " · " + counted(gathers, "gather");
         box.nodes = std::move(nodes);
         return box;
     }

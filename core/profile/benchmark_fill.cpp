@@ -13,6 +13,9 @@ namespace {
 /// Repeats along a tensor: far beyond what a cache line or a branch predictor could learn from.
 constexpr int64_t kPattern = 8191;
 
+/// So many times the elements is a storage that is not filled as a whole.
+constexpr int64_t kSparse = 64;
+
 /// Well spread 64 bits of a number (constants of SplitMix64).
 uint64_t spread(uint64_t value) {
     value += 0x9e3779b97f4a7c15u;
@@ -135,9 +138,9 @@ void fillByPattern(const TensorSpec& spec, std::byte* storage) {
         std::memcpy(storage + done * size, storage, static_cast<size_t>(std::min(head, total - done) * size));
 }
 
+/// Leaves what no index reaches as it is.
 void fillByPlace(const TensorSpec& spec, std::byte* storage) {
     const int64_t size = dtypeBytes(spec.dtype);
-    std::memset(storage, 0, static_cast<size_t>(spec.storageBytes()));
     std::vector<int64_t> index(spec.shape.size(), 0);
     const int64_t count = spec.numel();
     int64_t offset = 0;
@@ -176,12 +179,19 @@ int64_t TensorSpec::storageBytes() const {
     return storageElements() * dtypeBytes(dtype);
 }
 
+bool hangsOnPlace(InputFill fill) {
+    return fill == InputFill::Indices || fill == InputFill::Offsets || fill == InputFill::Counts ||
+           fill == InputFill::Permutation;
+}
+
 void fillTensor(const TensorSpec& spec, std::byte* storage) {
     if (spec.storageElements() == 0)
         return;
-    const bool placed = spec.fill == InputFill::Indices || spec.fill == InputFill::Offsets ||
-                        spec.fill == InputFill::Counts || spec.fill == InputFill::Permutation;
-    if (placed)
+    // A few rows that lie gigabytes apart: nobody reads what is between them.
+    const bool sparse = spec.storageElements() / kSparse > spec.numel();
+    if (hangsOnPlace(spec.fill) && !sparse)
+        std::memset(storage, 0, static_cast<size_t>(spec.storageBytes()));
+    if (hangsOnPlace(spec.fill) || sparse)
         fillByPlace(spec, storage);
     else
         fillByPattern(spec, storage);

@@ -6,17 +6,13 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 namespace gs {
 
 namespace {
-
-using Json = nlohmann::json;
 
 /// More than any machine has; keeps the arithmetic on sizes far from overflow.
 constexpr double kMostElements = 1e15;
@@ -198,23 +194,6 @@ Status indexList(const Graph&, NodeId, BenchmarkInputs& inputs) {
     return Unit{};
 }
 
-const std::map<std::string, InputFill>& fillNames() {
-    static const std::map<std::string, InputFill> kNames = {{"zeros", InputFill::Zeros},
-                                                            {"ones", InputFill::Ones},
-                                                            {"random", InputFill::Random},
-                                                            {"positive", InputFill::Positive},
-                                                            {"indices", InputFill::Indices},
-                                                            {"offsets", InputFill::Offsets},
-                                                            {"counts", InputFill::Counts},
-                                                            {"mask", InputFill::Mask},
-                                                            {"permutation", InputFill::Permutation}};
-    return kNames;
-}
-
-bool needsBound(InputFill fill) {
-    return fill == InputFill::Indices || fill == InputFill::Offsets || fill == InputFill::Counts;
-}
-
 std::optional<size_t> asPosition(std::string_view text) {
     size_t value = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -254,96 +233,6 @@ const InputValue* BenchmarkInputs::find(size_t position, std::string_view name) 
     return found == kwargs.end() ? nullptr : &found->second;
 }
 
-/// Entries of one JSON text. The first fault stays in `problem`.
-struct BenchmarkInputRegistry::Reader {
-    const std::map<std::string, Hook>& hooks;
-    std::map<std::string, Entry, std::less<>> entries = {};
-    std::string problem = {};
-
-    void fault(const std::string& place, const std::string& what) {
-        if (problem.empty())
-            problem = fmt::format("\"{}\": {}", place, what);
-    }
-
-    int64_t integer(const Json& object, const char* key, int64_t otherwise, const std::string& place) {
-        const auto found = object.find(key);
-        if (found == object.end())
-            return otherwise;
-        if (!found->is_number_integer() || std::abs(found->get<double>()) > 1e15) {
-            fault(place, fmt::format("\"{}\" is {}, a whole number was expected", key, found->dump()));
-            return otherwise;
-        }
-        return found->get<int64_t>();
-    }
-
-    Bound bound(const Json& value, const std::string& place) {
-        Bound out;
-        if (value.is_number_integer()) {
-            out.number = value.get<int64_t>();
-            if (out.number < 0)
-                fault(place, "\"bound\" is negative");
-        } else if (value.is_object() && value.contains("of")) {
-            out.kind = Bound::Kind::Size;
-            out.of = static_cast<int32_t>(integer(value, "of", 0, place));
-            out.dim = integer(value, "dim", 0, place);
-            out.dim_arg = static_cast<int32_t>(integer(value, "dim_arg", -1, place));
-        } else if (value.is_object() && value.contains("value_of")) {
-            out.kind = Bound::Kind::Value;
-            out.of = static_cast<int32_t>(integer(value, "value_of", 0, place));
-        } else if (value.is_object() && value.contains("output_dim")) {
-            out.kind = Bound::Kind::Output;
-            out.dim = integer(value, "output_dim", 0, place);
-        } else {
-            fault(place, "\"bound\" is a number or an object with \"of\", \"value_of\" or \"output_dim\"");
-        }
-        return out;
-    }
-
-    Rule rule(const std::string& argument, const Json& value, const std::string& place) {
-        Rule out;
-        out.argument = argument;
-        const std::string name = value.is_object() && value.contains("fill") && value["fill"].is_string()
-                                     ? value["fill"].get<std::string>()
-                                     : "";
-        const auto known = fillNames().find(name);
-        if (known == fillNames().end()) {
-            fault(place, fmt::format("argument {} needs a \"fill\": zeros, ones, random, positive, indices, "
-                                     "offsets, counts, mask or permutation",
-                                     argument));
-            return out;
-        }
-        out.fill = known->second;
-        if (needsBound(out.fill) && !value.contains("bound"))
-            fault(place, fmt::format("argument {}: \"{}\" needs a \"bound\"", argument, name));
-        else if (value.contains("bound"))
-            out.bound = bound(value["bound"], place);
-        return out;
-    }
-
-    void entry(const std::string& target, const Json& value) {
-        if (!value.is_object())
-            return fault(target, "an object was expected");
-        Entry out;
-        for (const auto& [key, item] : value.items()) {
-            if (key == "args" && item.is_object()) {
-                for (const auto& [argument, how] : item.items())
-                    out.rules.push_back(rule(argument, how, target));
-            } else if (key == "hook" && item.is_string()) {
-                const auto hook = hooks.find(item.get<std::string>());
-                if (hook == hooks.end())
-                    return fault(target, fmt::format("there is no hook {}", item.dump()));
-                out.hook = hook->second;
-            } else if (key == "internal_collective" && item.is_boolean()) {
-                out.internal_collective = item.get<bool>();
-            } else {
-                return fault(target,
-                             fmt::format("\"{}\" is not one of args, hook, internal_collective", key));
-            }
-        }
-        entries[target] = std::move(out);
-    }
-};
-
 BenchmarkInputRegistry::BenchmarkInputRegistry() {
     addHook("index_list", indexList);
     addText(resourceText("benchmark_inputs.json"), "benchmark_inputs.json");
@@ -356,34 +245,6 @@ BenchmarkInputRegistry& BenchmarkInputRegistry::global() {
 
 void BenchmarkInputRegistry::addHook(const std::string& name, Hook hook) {
     hooks_[name] = std::move(hook);
-}
-
-Status BenchmarkInputRegistry::addText(std::string_view json, const std::string& file_name) {
-    const Json data = Json::parse(json, nullptr, false);
-    Reader reader{hooks_};
-    if (!data.is_object() || data.value("format", Json()) != "gatherscope.benchmark_inputs" ||
-        data.value("version", Json()) != 1 || !data.contains("ops") || !data["ops"].is_object())
-        return Error{
-            "not-benchmark-inputs",
-            "this is no JSON object with \"format\": \"gatherscope.benchmark_inputs\", \"version\": 1 "
-            "and \"ops\"",
-            {file_name, 0, 0},
-            "resources/benchmark_inputs.json is an example"};
-    for (const auto& [target, value] : data["ops"].items())
-        reader.entry(target, value);
-    if (!reader.problem.empty())
-        return Error{"not-benchmark-inputs", reader.problem, {file_name, 0, 0}, ""};
-    for (auto& [target, entry] : reader.entries)
-        entries_[target] = std::move(entry);
-    return Unit{};
-}
-
-Status BenchmarkInputRegistry::addFile(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in)
-        return Error{"cannot-read", "the file of benchmark inputs cannot be read", {path, 0, 0}, ""};
-    return addText(text, path);
 }
 
 const BenchmarkInputRegistry::Entry* BenchmarkInputRegistry::entryOf(std::string_view target) const {
@@ -493,6 +354,22 @@ Result<BenchmarkInputs> BenchmarkInputRegistry::make(const Graph& graph, NodeId 
             return unknownShape(graph, node, "it indexes a tensor without elements");
     }
     return inputs;
+}
+
+Result<std::map<NodeId, TensorSpec>>
+BenchmarkInputRegistry::makeOutside(const Graph& graph, const std::vector<NodeId>& nodes) const {
+    const std::set<NodeId> members(nodes.begin(), nodes.end());
+    std::map<NodeId, TensorSpec> outside;
+    for (const NodeId node : nodes) {
+        const Result<BenchmarkInputs> inputs = make(graph, node);
+        if (!inputs)
+            return inputs.error();
+        for (size_t i = 0; i < inputs->nodes.size(); ++i) {
+            if (members.count(inputs->nodes[i]) == 0)
+                outside.emplace(inputs->nodes[i], inputs->tensors[i]);
+        }
+    }
+    return outside;
 }
 
 } // namespace gs

@@ -26,6 +26,11 @@ enum class InputFill : uint8_t {
     Permutation ///< of 0 … n-1 along the last dimension
 };
 
+/// Whether the fill needs TensorSpec::bound.
+bool needsBound(InputFill fill);
+/// Whether a value hangs on its place in the tensor; the others may be repeated in any order.
+bool hangsOnPlace(InputFill fill);
+
 /// A tensor to make. Sizes and strides in elements, symbols replaced by their hints.
 struct TensorSpec {
     DType dtype = DType::Unknown;
@@ -40,7 +45,8 @@ struct TensorSpec {
     bool operator==(const TensorSpec&) const = default;
 };
 
-/// Writes storageBytes() bytes. Elements that no index reaches are filled too.
+/// Writes storageBytes() bytes, elements that no index reaches too, unless these are nearly all: then only
+/// the others.
 void fillTensor(const TensorSpec& spec, std::byte* storage);
 
 /// One argument of a call.
@@ -83,8 +89,9 @@ public:
     /// Makes `name` known to entries that are added later ({"hook": "name"}).
     void addHook(const std::string& name, Hook hook);
     /// Adds entries; an operator that has one already gets the new one. Nothing is added on an error.
-    /// Errors: "not-benchmark-inputs" with the place in the text.
+    /// Errors: "not-benchmark-inputs" (names file, operator and field; with the place in the text).
     Status addText(std::string_view json, const std::string& file_name);
+    /// Besides: "cannot-read".
     Status addFile(const std::string& path);
 
     /// Whether an entry names this operator ("aten.index.Tensor") or its packet ("aten.index").
@@ -92,6 +99,10 @@ public:
     bool hasInternalCollective(std::string_view target) const;
     /// Errors: "unknown-shape" where a size, dtype or number is not known even by hint; what a hook says.
     Result<BenchmarkInputs> make(const Graph& graph, NodeId node) const;
+    /// For nodes that run as one kernel: what they read of other nodes. The first that reads a node says how
+    /// it is filled. Errors: those of make().
+    Result<std::map<NodeId, TensorSpec>> makeOutside(const Graph& graph,
+                                                     const std::vector<NodeId>& nodes) const;
 
 private:
     struct Bound {

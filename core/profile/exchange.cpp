@@ -1,5 +1,7 @@
 #include "profile/exchange.h"
 
+#include "base/median.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -19,7 +21,7 @@ Measurement summarise(std::vector<int64_t> samples) {
         return Measurement::failure("it gave no samples");
     std::sort(samples.begin(), samples.end());
     const size_t n = samples.size();
-    return {{}, samples[n / 2], samples[n * 3 / 4] - samples[n / 4], static_cast<int64_t>(n), {}};
+    return {{}, median(samples), samples[n * 3 / 4] - samples[n / 4], static_cast<int64_t>(n), {}};
 }
 
 Result<std::vector<Measurement>> Exchange::share(const Measurement& own) {

@@ -1,6 +1,6 @@
 #include "profile/known_costs.h"
 
-#include "cost/readers/collective_names.h"
+#include "profile/contention_choice.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -21,11 +21,28 @@ bool isGood(const ProfileEntry& entry, const Profile& profile, const KnownQuery&
     return entry.provenance == Provenance::Measured || entry.provenance == Provenance::Reused;
 }
 
-void takeEntries(const Profile& profile, const KnownQuery& query,
-                 const std::map<std::string, const WorkItem*>& asked, KnownCosts& known) {
+/// What the profiles answer while they are looked at.
+struct Answers {
+    std::map<std::string, ProfileEntry> entries;
+    std::set<std::string> failed;              ///< keys that a profile could not measure
+    std::map<std::string, int64_t> profile_of; ///< id by key of an entry
+};
+
+/// Returns the keys of the profile's entries that are good enough.
+std::set<std::string> takeEntries(const Profile& profile, const KnownQuery& query,
+                                  const std::map<std::string, const WorkItem*>& asked, Answers& answers) {
+    std::set<std::string> good;
     for (const ProfileEntry& entry : profile.entries) {
         const auto wanted = asked.find(entry.key);
-        if (wanted == asked.end() || known.entries.count(entry.key) > 0 || !isGood(entry, profile, query))
+        if (wanted == asked.end())
+            continue;
+        if (!isGood(entry, profile, query)) {
+            if (entry.provenance == Provenance::Analytical || entry.provenance == Provenance::Missing)
+                answers.failed.insert(entry.key);
+            continue;
+        }
+        good.insert(entry.key);
+        if (answers.entries.count(entry.key) > 0)
             continue;
         ProfileEntry reused = entry;
         reused.calls = std::max(wanted->second->calls, entry.calls);
@@ -34,15 +51,10 @@ void takeEntries(const Profile& profile, const KnownQuery& query,
             reused.note = fmt::format("measured in profile {}{}{}", profile.id,
                                       reused.note.empty() ? "" : "; ", reused.note);
         }
-        known.entries.emplace(entry.key, std::move(reused));
-        known.newest_id = std::max(known.newest_id, profile.id);
+        answers.entries.emplace(entry.key, std::move(reused));
+        answers.profile_of.emplace(entry.key, profile.id);
     }
-    if (!known.contention.empty())
-        return;
-    for (const ContentionPoint& point : profile.contention) {
-        if (asked.count(point.key) > 0)
-            known.contention.push_back(point);
-    }
+    return good;
 }
 
 bool isCold(const Profile& profile) {
@@ -50,26 +62,34 @@ bool isCold(const Profile& profile) {
     return found != profile.versions.end() && found->second == kCachesCold;
 }
 
-/// Contention is measured among what a run times: forgets what that takes.
-void forgetForContention(const std::vector<WorkItem>& work, KnownCosts& known) {
+/// The known compute that a gather would run beside; null if none is known.
+const ProfileEntry* heaviestCompute(const std::vector<WorkItem>& work, const Answers& answers) {
     const ProfileEntry* compute = nullptr;
-    bool gathers = false;
     for (const WorkItem& item : work) {
-        const auto found = known.entries.find(item.key);
-        if (item.work == WorkKind::Collective) {
-            const bool gather = plainKind(item.spec.kind) == CollectiveKind::AllGather &&
-                                item.spec.ranks.size() > 1 && item.cannot.empty() && !item.latency_probe;
-            gathers = gathers || gather;
-            if (gather && found != known.entries.end())
-                known.entries.erase(found);
-        } else if (found != known.entries.end()) {
-            const ProfileEntry& entry = found->second;
-            if (!compute || entry.ns * entry.calls > compute->ns * compute->calls)
-                compute = &entry;
-        }
+        const auto found = answers.entries.find(item.key);
+        if (item.communicates || found == answers.entries.end())
+            continue;
+        const ProfileEntry& entry = found->second;
+        if (!compute || entry.ns * entry.calls > compute->ns * compute->calls)
+            compute = &entry;
     }
-    if (gathers && compute)
-        known.entries.erase(std::string(compute->key));
+    return compute;
+}
+
+/// Contention is measured among what a run times: forgets what that takes. A gather that failed alone before
+/// is tried again, but nothing is timed anew for it.
+void forgetForContention(const std::vector<WorkItem>& work, const KnownContention& contention,
+                         Answers& answers) {
+    const ProfileEntry* compute = heaviestCompute(work, answers);
+    bool missing = false;
+    for (const WorkItem& item : work) {
+        if (!item.contend || contention.knows(item.key))
+            continue;
+        const bool known = answers.entries.erase(item.key) > 0;
+        missing = missing || known || answers.failed.count(item.key) == 0;
+    }
+    if (missing && compute)
+        answers.entries.erase(std::string(compute->key));
 }
 
 } // namespace
@@ -82,8 +102,8 @@ Result<KnownCosts> findKnownCosts(const ProfileStore& store, const KnownQuery& q
     const auto summaries = store.list();
     if (!summaries)
         return summaries.error();
-    KnownCosts known;
-    bool one = true;
+    Answers answers;
+    KnownContention contention(asked, query.ranks);
     size_t looked = 0;
     for (const ProfileSummary& summary : summaries.value()) {
         if (summary.device != query.device || summary.backend != query.backend || ++looked > kMostProfiles)
@@ -91,15 +111,18 @@ Result<KnownCosts> findKnownCosts(const ProfileStore& store, const KnownQuery& q
         const auto profile = store.read(summary.id);
         if (!profile)
             return profile.error();
-        if (isCold(profile.value()) != query.cache_cold)
-            continue;
-        const size_t before = known.entries.size();
-        takeEntries(profile.value(), query, asked, known);
-        one = one && (before == 0 || known.entries.size() == before);
+        if (isCold(profile.value()) == query.cache_cold)
+            contention.take(profile.value(), takeEntries(profile.value(), query, asked, answers));
     }
-    if (query.contention && known.contention.empty())
-        forgetForContention(work, known);
-    known.one_profile = one && !known.entries.empty();
+    contention.finish(heaviestCompute(work, answers) != nullptr);
+    if (query.contention)
+        forgetForContention(work, contention, answers);
+    std::set<int64_t> profiles = query.contention ? contention.profiles() : std::set<int64_t>();
+    for (const auto& [key, entry] : answers.entries)
+        profiles.insert(answers.profile_of[key]);
+    KnownCosts known{std::move(answers.entries), contention.points(), contention.gaps(), 0, false};
+    known.newest_id = profiles.empty() ? 0 : *profiles.rbegin();
+    known.one_profile = profiles.size() == 1 && !known.entries.empty();
     return known;
 }
 
@@ -113,8 +136,23 @@ Profile withKnownCosts(Profile measured, const KnownCosts& known) {
     }
     std::sort(measured.entries.begin(), measured.entries.end(),
               [](const ProfileEntry& a, const ProfileEntry& b) { return a.key < b.key; });
-    if (measured.contention.empty())
-        measured.contention = known.contention;
+    std::set<std::string> points, gaps;
+    for (const ContentionPoint& point : measured.contention)
+        points.insert(point.key);
+    for (const ContentionPoint& point : known.contention) {
+        if (points.insert(point.key).second)
+            measured.contention.push_back(point);
+    }
+    const auto told = [&](const ContentionPoint& gap) {
+        return points.count(gap.key) > 0 || !gaps.insert(gap.key).second;
+    };
+    std::erase_if(measured.no_contention, told);
+    for (const ContentionPoint& gap : known.no_contention) {
+        if (!told(gap))
+            measured.no_contention.push_back(gap);
+    }
+    sortContention(measured.contention);
+    sortContention(measured.no_contention);
     return measured;
 }
 

@@ -16,9 +16,10 @@ inline constexpr const char* kCachesCold = "flushed before each run";
 
 struct KnownCosts {
     std::map<std::string, ProfileEntry> entries; ///< by key, only keys of the work list
-    std::vector<ContentionPoint> contention;     ///< of the newest profile that has any for these keys
+    std::vector<ContentionPoint> contention;     ///< of these keys, whatever is asked
+    std::vector<ContentionPoint> no_contention;  ///< what was tried and could not be measured, with reasons
     int64_t newest_id = 0;                       ///< of the profiles that were used; 0 = none
-    bool one_profile = false;                    ///< newest_id alone has all of `entries`
+    bool one_profile = false;                    ///< newest_id alone has all of this
 };
 
 struct KnownQuery {
@@ -31,9 +32,10 @@ struct KnownQuery {
 };
 
 /// Newest first, the first answer for a key counts. What could not be measured is tried again, and what was
-/// scaled up from another number of ranks is measured again. So are gathers, and the compute that takes
-/// longest, if contention is asked for and not known: only what is timed in a run can run beside each other
-/// in it. Errors: the store's.
+/// scaled up from another number of ranks is measured again. So are gathers whose contention is asked for
+/// (WorkItem::contend) and not known, with the compute that takes longest: only what is timed in a run can
+/// run beside each other in it. Contention that could not be measured is known: it would time the same
+/// gathers anew each time. Errors: the store's.
 Result<KnownCosts> findKnownCosts(const ProfileStore& store, const KnownQuery& query,
                                   const std::vector<WorkItem>& work);
 

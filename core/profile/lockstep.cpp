@@ -18,11 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Gathers that are timed beside compute: enough sizes to see how the factor depends on them. Those that take
-/// next to no time tell how long a launch waits, not how links are shared.
-constexpr size_t kMostContentionPoints = 6;
-constexpr int64_t kShareOfLongestGather = 50;
-
 /// A key that all ranks have timed.
 struct Timed {
     const WorkItem* item = nullptr;
@@ -241,34 +236,24 @@ private:
         }
     }
 
-    /// Gathers of different sizes, the largest and the smallest among them.
     std::vector<Timed> gathersToContend() const {
-        std::map<int64_t, Timed> by_size;
+        std::vector<Timed> chosen;
         for (const Timed& timed : timed_) {
-            const CollectiveSpec& spec = timed.item->spec;
-            if (timed.item->work == WorkKind::Collective && spec.ranks.size() > 1 &&
-                plainKind(spec.kind) == CollectiveKind::AllGather)
-                by_size.try_emplace(spec.output_bytes, timed);
+            if (timed.item->contend)
+                chosen.push_back(timed);
         }
-        std::vector<Timed> all, chosen;
-        int64_t longest = 0;
-        for (const auto& [bytes, timed] : by_size)
-            longest = std::max(longest, timed.ns);
-        for (const auto& [bytes, timed] : by_size) {
-            if (timed.ns >= longest / kShareOfLongestGather)
-                all.push_back(timed);
-        }
-        const size_t count = std::min(all.size(), kMostContentionPoints);
-        for (size_t i = 0; i < count; ++i)
-            chosen.push_back(all[count == 1 ? 0 : i * (all.size() - 1) / (count - 1)]);
+        std::stable_sort(chosen.begin(), chosen.end(), [](const Timed& a, const Timed& b) {
+            return a.item->spec.output_bytes < b.item->spec.output_bytes;
+        });
         return chosen;
     }
 
-    /// The compute that takes most of the step, and that every rank can run.
-    const Timed* representativeCompute() const {
+    /// The compute that takes most of the step. None that communicates: beside a gather it would run as often
+    /// as it happens to fit, on each rank.
+    const Timed* heaviestCompute(bool everywhere) const {
         const Timed* best = nullptr;
         for (const Timed& timed : timed_) {
-            if (timed.item->work == WorkKind::Collective || !timed.item->everywhere)
+            if (timed.item->communicates || (everywhere && !timed.item->everywhere))
                 continue;
             if (!best || timed.ns * timed.item->calls > best->ns * best->item->calls)
                 best = &timed;
@@ -277,17 +262,28 @@ private:
     }
 
     Status measureContention() {
-        const Timed* compute = representativeCompute();
+        const Timed* compute = heaviestCompute(true); // that every rank can run
+        const Timed* elsewhere = compute ? nullptr : heaviestCompute(false);
         const std::vector<Timed> gathers = gathersToContend();
+        const std::string none = elsewhere ? "no measured compute operator is in every rank's graph"
+                                           : "no compute operator was measured";
         if (!compute && !gathers.empty())
-            warn("no-contention", "no compute operator was measured, so no gather ran beside one");
+            warn("no-contention", none + ", so no gather ran beside one");
         for (const Timed& gather : gathers) {
             if (!compute)
-                break;
-            if (const Status status = contend(gather, *compute); !status)
+                addContention({gather.item->key, elsewhere ? elsewhere->item->key : "",
+                               gather.item->spec.output_bytes, 0, 0, 0, 0, none});
+            else if (const Status status = contend(gather, *compute); !status)
                 return status;
         }
         return Unit{};
+    }
+
+    void addContention(const ContentionPoint& point) {
+        if (plane_.rank() == 0)
+            job_.say(ContentionMessage{point});
+        Profile& profile = result_.profile;
+        (point.reason.empty() ? profile.contention : profile.no_contention).push_back(point);
     }
 
     Status contend(const Timed& gather, const Timed& compute) {
@@ -312,16 +308,17 @@ private:
         if (!all)
             return all.error();
         const std::string reason = refused->empty() ? all->reason : refused.value();
-        if (!reason.empty()) {
+        ContentionPoint point{
+            gather.item->key, compute.item->key, gather.item->spec.output_bytes, 0, 0, 0, 0, reason};
+        if (reason.empty()) {
+            point.alone_ns = gather.ns;
+            point.together_ns = all->ns;
+            point.compute_alone_ns = compute.ns;
+            point.compute_together_ns = all->second_ns;
+        } else {
             warn("contention-failed", fmt::format("{} beside compute: {}", gather.item->label, reason));
-            return Unit{};
         }
-        const ContentionPoint point{gather.item->key, compute.item->key, gather.item->spec.output_bytes,
-                                    gather.ns,        all->ns,           compute.ns,
-                                    all->second_ns};
-        if (plane_.rank() == 0)
-            job_.say(ContentionMessage{point});
-        result_.profile.contention.push_back(point);
+        addContention(point);
         return Unit{};
     }
 
@@ -333,7 +330,7 @@ private:
         profile.unix_time_s = std::chrono::duration_cast<std::chrono::seconds>(
                                   std::chrono::system_clock::now().time_since_epoch())
                                   .count();
-        result_.hash = hexDigits(tableHash(profile.entries, profile.contention));
+        result_.hash = hexDigits(tableHash(profile));
         const auto hashes = plane_.allGather(result_.hash);
         if (!hashes)
             return hashes.error();

@@ -39,7 +39,7 @@ std::string profileLog(const Profile& profile) {
 
 std::string profileJson(const Profile& profile) {
     using Json = nlohmann::ordered_json;
-    Json entries = Json::array(), contention = Json::array();
+    Json entries = Json::array(), contention = Json::array(), no_contention = Json::array();
     for (const ProfileEntry& entry : profile.entries)
         entries.push_back({{"key", entry.key},
                            {"kind", entry.kind},
@@ -61,6 +61,9 @@ std::string profileJson(const Profile& profile) {
                               {"compute_together_ns", point.compute_together_ns},
                               {"factor", point.factor()},
                               {"compute_slowdown", point.computeSlowdown()}});
+    for (const ContentionPoint& point : profile.no_contention)
+        no_contention.push_back(
+            {{"key", point.key}, {"beside", point.beside}, {"bytes", point.bytes}, {"reason", point.reason}});
     const Json json = {{"format", "gatherscope.profile"},
                        {"version", 1},
                        {"id", profile.id},
@@ -75,7 +78,8 @@ std::string profileJson(const Profile& profile) {
                        {"graph_hash", profile.graph_hash},
                        {"mode", profile.mode},
                        {"entries", entries},
-                       {"contention", contention}};
+                       {"contention", contention},
+                       {"no_contention", no_contention}};
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -147,11 +147,13 @@ void write(Json& json, const ContentionMessage& m) {
                  {"alone_ns", p.alone_ns},
                  {"together_ns", p.together_ns},
                  {"compute_alone_ns", p.compute_alone_ns},
-                 {"compute_together_ns", p.compute_together_ns}});
+                 {"compute_together_ns", p.compute_together_ns},
+                 {"reason", p.reason}});
 }
 ContentionMessage readContention(Fields& f) {
     return {{f.text("key"), f.text("beside"), f.number("bytes"), f.number("alone_ns"),
-             f.number("together_ns"), f.number("compute_alone_ns"), f.number("compute_together_ns")}};
+             f.number("together_ns"), f.number("compute_alone_ns"), f.number("compute_together_ns"),
+             f.text("reason")}};
 }
 
 void write(Json& json, const WarningMessage& m) {
@@ -323,9 +325,9 @@ std::optional<Provenance> provenanceFromName(std::string_view name) {
     return std::nullopt;
 }
 
-uint64_t tableHash(const std::vector<ProfileEntry>& entries, const std::vector<ContentionPoint>& contention) {
+uint64_t tableHash(const Profile& profile) {
     Hash64 hash;
-    for (const ProfileEntry& e : entries)
+    for (const ProfileEntry& e : profile.entries)
         hash.text(e.key)
             .text(e.kind)
             .text(e.label)
@@ -336,14 +338,17 @@ uint64_t tableHash(const std::vector<ProfileEntry>& entries, const std::vector<C
             .number(e.calls)
             .number(static_cast<int64_t>(e.provenance))
             .text(e.note);
-    for (const ContentionPoint& p : contention)
-        hash.text(p.key)
-            .text(p.beside)
-            .number(p.bytes)
-            .number(p.alone_ns)
-            .number(p.together_ns)
-            .number(p.compute_alone_ns)
-            .number(p.compute_together_ns);
+    for (const auto* points : {&profile.contention, &profile.no_contention}) {
+        for (const ContentionPoint& p : *points)
+            hash.text(p.key)
+                .text(p.beside)
+                .number(p.bytes)
+                .number(p.alone_ns)
+                .number(p.together_ns)
+                .number(p.compute_alone_ns)
+                .number(p.compute_together_ns)
+                .text(p.reason);
+    }
     return hash.value();
 }
 

@@ -5,7 +5,7 @@
 //   heartbeat   every second, from a thread of its own, until bye
 //   progress    before each key ("index" of "count", "key", "label", "phase", "eta_ns" or -1)
 //   entry       rank 0 only: one reconciled key (the fields of ProfileEntry)
-//   contention  rank 0 only: one gather beside compute (the fields of ContentionPoint)
+//   contention  rank 0 only: one gather beside compute, or why not (the fields of ContentionPoint)
 //   warning     something a person should know ("code", "message", "hint")
 //   result      once: "hash" of the whole table, "entries", "runs" (how often operators ran), and from rank 0
 //               "profile" (a Profile without its lists); or "error" with the "key" where it happened. The
@@ -95,8 +95,8 @@ Result<std::vector<std::string>> decodeStart(std::string_view line);
 /// Nothing for a word that provenanceName() never says.
 std::optional<Provenance> provenanceFromName(std::string_view name);
 
-/// Hash of every number and text of a profile's entries and contention, in their order. Ranks with equal
-/// tables have equal hashes.
-uint64_t tableHash(const std::vector<ProfileEntry>& entries, const std::vector<ContentionPoint>& contention);
+/// Hash of every number and text of a profile's lists, in their order. Ranks with equal tables have equal
+/// hashes.
+uint64_t tableHash(const Profile& profile);
 
 } // namespace gs

@@ -11,19 +11,13 @@ namespace {
 using Json = nlohmann::json;
 
 Json toJson(const WorkItem& item) {
-    Json json = {{"work", int(item.work)},
-                 {"key", item.key},
-                 {"kind", item.kind},
-                 {"label", item.label},
-                 {"calls", item.calls},
-                 {"model_ns", item.model_ns},
-                 {"note", item.model_note},
-                 {"cannot", item.cannot},
-                 {"members", item.members},
-                 {"group", item.group_ranks},
-                 {"placement", item.placement},
-                 {"probe", item.latency_probe},
-                 {"communicates", item.communicates}};
+    Json json = {{"work", int(item.work)},      {"key", item.key},
+                 {"kind", item.kind},           {"label", item.label},
+                 {"calls", item.calls},         {"model_ns", item.model_ns},
+                 {"note", item.model_note},     {"cannot", item.cannot},
+                 {"members", item.members},     {"group", item.group_ranks},
+                 {"placement", item.placement}, {"probe", item.latency_probe},
+                 {"contend", item.contend},     {"communicates", item.communicates}};
     if (item.work == WorkKind::Collective)
         json["spec"] = {{"kind", int(item.spec.kind)},
                         {"dtype", int(item.spec.dtype)},
@@ -48,6 +42,7 @@ WorkItem fromJson(const Json& json) {
     json.at("group").get_to(item.group_ranks);
     json.at("placement").get_to(item.placement);
     json.at("probe").get_to(item.latency_probe);
+    json.at("contend").get_to(item.contend);
     json.at("communicates").get_to(item.communicates);
     if (item.work == WorkKind::Collective) {
         const Json& spec = json.at("spec");

@@ -3,6 +3,7 @@
 #include "cost/operands.h"
 #include "cost/readers/collective_names.h"
 #include "profile/benchmark_inputs.h"
+#include "profile/contention_choice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -139,6 +140,7 @@ public:
 
     std::vector<WorkItem> finish() {
         addProbes();
+        chooseContention(items_);
         std::vector<WorkItem> out;
         for (auto& [key, item] : items_) {
             if (options_.reuse.count(key) == 0)

@@ -30,6 +30,7 @@ struct WorkItem {
     CollectiveSpec spec;     ///< Collective: as it is timed
     int32_t group_ranks = 0; ///< Collective: ranks of the graph's group
     std::string placement;   ///< Collective: how the timed ranks differ from the graph's; empty = they do not
+    bool contend = false;    ///< Collective: to be timed beside compute, too
     bool latency_probe = false; ///< times the steps of scaled collectives; no key of the graph
 
     bool here = true; ///< this rank's graph has it; collectives need no graph

@@ -14,8 +14,17 @@ public:
     std::vector<bool> previews;      ///< with contention or without
     std::vector<std::string> stores; ///< files that it was to be stored in
 
+    std::optional<Error> plan_error;
+    std::optional<Error> store_busy;
+
     void probe() override { ++probes; }
-    void plan(const MeasureRequest&) override { emit planned(226); }
+    void plan(const MeasureRequest&) override {
+        if (plan_error)
+            return emit planFailed(*plan_error);
+        if (store_busy)
+            emit storeBusy(*store_busy);
+        emit planned(226);
+    }
     void start(const MeasureRequest& request) override {
         ++starts;
         started = request;

@@ -4,6 +4,7 @@
 #include "fake_analysis.h"
 
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <set>
 
@@ -44,6 +45,7 @@ private slots:
     void throwingJob();
     void twoPins();
     void pinsGoAgain();
+    void costsThatChangedOnDisk();
     void removing();
     void anotherGraphBeginsAnew();
     void searchRunsBesideTheWindow();
@@ -248,6 +250,46 @@ void TestCompareJobs::pinsGoAgain() {
     document->compare().command({Kind::PinA, id, {}});
     document->compare().command({Kind::PinA, id, {}});
     QCOMPARE(state(*document).pin_a, uint64_t{0});
+}
+
+void TestCompareJobs::costsThatChangedOnDisk() {
+    QTemporaryDir folder;
+    const QString costs = folder.filePath(QStringLiteral("costs.json"));
+    const auto write = [&](const QByteArray& content) {
+        QFile file(costs);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(content);
+    };
+    write("{}");
+    const auto document = opened();
+    document->addCostFile(costs);
+    QTRY_VERIFY(!document->busy() && document->snapshot()->request.cost_files.size() == 1);
+    const uint64_t first = state(*document).current;
+    set(*document, "scheduler", "just-in-time");
+    const uint64_t second = state(*document).current;
+    set(*document, "scheduler", "overlap-scheduler");
+    document->compare().command({Kind::PinA, first, {}});
+    document->compare().command({Kind::PinB, state(*document).current, {}});
+    QTRY_VERIFY(state(*document).diff && !state(*document).comparing);
+    const int analyses = search_core_->started.load();
+    document->reload(); // nothing has changed
+    QTRY_VERIFY(!document->busy());
+    for (const CompareEntryPtr& entry : state(*document).entries)
+        QVERIFY(!entry->stale);
+    QCOMPARE(search_core_->started.load(), analyses);
+    write("{\"costs\": []}");
+    document->reload();
+    QTRY_VERIFY(state(*document).find(second)->stale);
+    QVERIFY(!current(*document)->stale);
+    QVERIFY(!state(*document).find(state(*document).baseline)->stale || state(*document).baseline == first);
+    // What is pinned is made again.
+    QTRY_VERIFY(state(*document).diff && !state(*document).comparing);
+    QVERIFY(!state(*document).find(first)->stale);
+    QCOMPARE(search_core_->started.load(), analyses + 1); // the other one is shown
+    // Looked at again, a row is made again.
+    set(*document, "scheduler", "just-in-time");
+    QCOMPARE(state(*document).current, second);
+    QVERIFY(!state(*document).find(second)->stale);
 }
 
 void TestCompareJobs::removing() {

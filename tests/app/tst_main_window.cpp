@@ -5,6 +5,7 @@
 #include "app/help_overlay.h"
 #include "app/main_window.h"
 #include "app/message_page.h"
+#include "app/undo.h"
 #include "drop_files.h"
 #include "fake_analysis.h"
 #include "views/shell/samples_page.h"
@@ -57,6 +58,7 @@ private slots:
     void paletteFindsAndRuns();
     void helpOpensAndCloses();
     void recentFiles();
+    void recentFilesBringTheRequestBack();
     void fileChangeOffersReload();
 
 private:
@@ -460,6 +462,28 @@ void TestMainWindow::recentFiles() {
     QCOMPARE(Preferences::recentFiles().size(), Preferences::kMaxRecent);
     Preferences::clearRecentFiles();
     QVERIFY(Preferences::recentFiles().isEmpty());
+}
+
+void TestMainWindow::recentFilesBringTheRequestBack() {
+    AnalysisRequest request;
+    {
+        const auto window = make();
+        window->openFiles({file(QStringLiteral("graph.json"))}, {file(QStringLiteral("c.json"))});
+        QTRY_VERIFY(window->document().snapshot());
+        Document& document = window->document();
+        document.addCostFile(file(QStringLiteral("more.json")));
+        document.layTracesOver({file(QStringLiteral("run.json"))});
+        document.addRankFiles({file(QStringLiteral("rank1.json"))});
+        document.setSetting(QStringLiteral("contention"), QStringLiteral("2.5"));
+        QTRY_VERIFY(!document.busy() && sameRequest(document.request(), document.snapshot()->request));
+        request = document.request();
+    }
+    const QList<RecentFile> recent = Preferences::recentFiles();
+    QVERIFY(recent.size() == 1 && sameRequest(requestOf(recent[0]), request));
+    const auto window = make();
+    window->openRecent(recent[0]);
+    QTRY_VERIFY(window->document().snapshot());
+    QVERIFY(sameRequest(window->document().snapshot()->request, request));
 }
 
 void TestMainWindow::fileChangeOffersReload() {

@@ -5,6 +5,7 @@
 #include "app/profile/profile_dialog.h"
 #include "app/profile/profile_pages.h"
 #include "app/profile/profile_setup.h"
+#include "app/profile/worker_profile_job.h"
 #include "fake_analysis.h"
 #include "fake_profile_job.h"
 #include "support/sample_analysis.h"
@@ -25,6 +26,7 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
+#include <sqlite3.h>
 
 using namespace gs;
 using gs::test::FakeProfileJob;
@@ -41,6 +43,8 @@ private slots:
     void readyOffersWhatWorks();
     void choicesAreAskedForAndRemembered();
     void nothingToMeasureCannotStart();
+    void storesThatCannotTakeItInAreSaidBefore();
+    void storesAreLookedAt();
     void ranksAreShownWhileTheyRun();
     void thousandsOfMessagesStayFluid();
     void cancelEndsTheRanks();
@@ -156,7 +160,7 @@ void TestProfileDialog::missingPartsAreNamed() {
     report.program = Error{"no-rank-program", "gatherscope-rank is not there", {}, "build it"};
     emit job_->probed(report);
     text = dialog->missing().text();
-    for (const char* part : {"gatherscope-rank is not there.", "Build it.", "GPU, NCCL and libtorch"})
+    for (const char* part : {"gatherscope-rank is not there.", "Build it.", "GPU, NCCL or libtorch"})
         QVERIFY2(text.contains(QLatin1String(part)), qPrintable(text));
     QTest::mouseClick(dialog->primaryButton(), Qt::LeftButton);
     QCOMPARE(dialog->state(), State::Probing);
@@ -171,7 +175,7 @@ void TestProfileDialog::readyOffersWhatWorks() {
     QVERIFY(!dialog->setup().backendButton(QStringLiteral("cuda"))->isEnabled());
     QVERIFY(dialog->setup().backendButton(QStringLiteral("host"))->isEnabled());
     QCOMPARE(dialog->setup().device(), std::string("Test Processor, 2 cores"));
-    QTRY_COMPARE(dialog->setup().planText(), QStringLiteral("226 keys are measured."));
+    QTRY_COMPARE(dialog->setup().planText(), QStringLiteral("226 keys will be measured."));
 }
 
 void TestProfileDialog::choicesAreAskedForAndRemembered() {
@@ -203,6 +207,72 @@ void TestProfileDialog::nothingToMeasureCannotStart() {
     QVERIFY(dialog->primaryButton()->isEnabled());
     dialog->setup().storeField()->clear();
     QVERIFY(!dialog->primaryButton()->isEnabled());
+}
+
+void TestProfileDialog::storesThatCannotTakeItInAreSaidBefore() {
+    const auto dialog = ready();
+    QTRY_VERIFY(dialog->setup().planText().contains(QStringLiteral("226")));
+    job_->plan_error = Error{"not-a-profile-store", "p is a folder, no profile store", {}, "name a file"};
+    dialog->setup().storeField()->setText(folder_->path());
+    QTRY_COMPARE(dialog->setup().planText(), QStringLiteral("P is a folder, no profile store. Name a file."));
+    QVERIFY(!dialog->primaryButton()->isEnabled());
+    QTest::keyClick(dialog.get(), Qt::Key_Return);
+    QCOMPARE(job_->starts, 0);
+    // Who writes now may have ended when it is needed.
+    job_->plan_error.reset();
+    job_->store_busy = Error{"store-locked", "the profile store p.db is locked by process 42", {}, ""};
+    dialog->setup().storeField()->setText(folder_->filePath(QStringLiteral("q.db")));
+    QVERIFY(dialog->primaryButton()->isEnabled());
+    QTRY_VERIFY(dialog->setup().planText().contains(QStringLiteral("locked by process 42")));
+    QVERIFY(dialog->setup().planText().startsWith(QStringLiteral("226 keys")));
+    QVERIFY(dialog->primaryButton()->isEnabled());
+    job_->store_busy.reset();
+    dialog->setup().againBox()->click();
+    QTRY_COMPARE(dialog->setup().planText(), QStringLiteral("226 keys will be measured."));
+}
+
+/// By the real job: a folder, a file of another kind, a store that another connection writes into.
+void TestProfileDialog::storesAreLookedAt() {
+    WorkerProfileJob job(before_);
+    QSignalSpy failed(&job, &ProfileJob::planFailed), busy(&job, &ProfileJob::storeBusy),
+        planned(&job, &ProfileJob::planned), stored(&job, &ProfileJob::stored);
+    MeasureRequest request;
+    request.worker.backend = "host";
+    request.worker.ranks = 2;
+    const auto plan = [&](const QString& store) {
+        request.store = store.toStdString();
+        job.plan(request);
+    };
+    plan(folder_->path());
+    QTRY_COMPARE(failed.count(), 1);
+    QCOMPARE(failed[0][0].value<Error>().code, std::string("not-a-profile-store"));
+    const QString text = folder_->filePath(QStringLiteral("notes.txt"));
+    QFile file(text);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray(5000, 'x'));
+    file.close();
+    plan(text);
+    QTRY_COMPARE(failed.count(), 2);
+    QCOMPARE(failed[1][0].value<Error>().code, std::string("not-a-profile-store"));
+    const QString store = folder_->filePath(QStringLiteral("stores/p.db"));
+    plan(store); // its folder is made
+    QTRY_COMPARE(planned.count(), 1);
+    QVERIFY(!QFileInfo::exists(store));
+    job.store(profile(), store.toStdString());
+    QTRY_COMPARE(stored.count(), 1);
+    sqlite3* other = nullptr;
+    QCOMPARE(sqlite3_open(qPrintable(store), &other), SQLITE_OK);
+    QCOMPARE(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+    plan(store);
+    QTRY_COMPARE(planned.count(), 2);
+    QCOMPARE(busy.count(), 1);
+    QCOMPARE(busy[0][0].value<Error>().code, std::string("store-locked"));
+    sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr);
+    sqlite3_close(other);
+    plan(store);
+    QTRY_COMPARE(planned.count(), 3);
+    QCOMPARE(busy.count(), 1);
+    QCOMPARE(failed.count(), 2);
 }
 
 void TestProfileDialog::ranksAreShownWhileTheyRun() {
@@ -276,32 +346,32 @@ void TestProfileDialog::diffSaysOldAndNew() {
     const auto dialog = diff();
     QCOMPARE(dialog->state(), State::Diff);
     ProfileDiff& page = dialog->diff();
-    const QAbstractItemModelTester tester(page.model());
+    const QAbstractItemModelTester tester(page.changes()->model());
     const Timeline& old_line = *before_->after.timeline;
     QVERIFY(page.summaryText().contains(QStringLiteral("Gathers hidden")));
     QVERIFY2(page.summaryText().contains(QString::number(double(old_line.step_ns) / 1e6, 'f', 1).left(3)),
              qPrintable(page.summaryText()));
     const auto changes = costChanges(*before_, *after_);
-    QCOMPARE(page.model()->rowCount(), int(changes.size()));
+    QCOMPARE(page.changes()->model()->rowCount(), int(changes.size()));
     QCOMPARE(
         std::count_if(changes.begin(), changes.end(), [](const CostChange& c) { return direction(c) > 0; }),
-        qsizetype(page.slowerChip()->count()));
-    QVERIFY(page.slowerChip()->count() > 0);
+        qsizetype(page.changes()->slowerChip()->count()));
+    QVERIFY(page.changes()->slowerChip()->count() > 0);
     // The greatest change of the step stands first; the table sorts by any column.
-    QCOMPARE(page.model()->change(0).key, changes.front().key);
-    QTest::mouseClick(page.slowerChip(), Qt::LeftButton);
-    QCOMPARE(page.table()->model()->rowCount(), page.slowerChip()->count());
-    page.table()->sortByColumn(CostChangesModel::Ratio, Qt::AscendingOrder);
+    QCOMPARE(page.changes()->model()->change(0).key, changes.front().key);
+    QTest::mouseClick(page.changes()->slowerChip(), Qt::LeftButton);
+    QCOMPARE(page.changes()->table()->model()->rowCount(), page.changes()->slowerChip()->count());
+    page.changes()->table()->sortByColumn(CostChangesModel::Ratio, Qt::AscendingOrder);
     double last = 0;
-    for (int row = 0; row < page.table()->model()->rowCount(); ++row) {
+    for (int row = 0; row < page.changes()->table()->model()->rowCount(); ++row) {
         const double ratio =
-            page.table()->model()->index(row, CostChangesModel::Ratio).data(SortRole).toDouble();
+            page.changes()->table()->model()->index(row, CostChangesModel::Ratio).data(SortRole).toDouble();
         QVERIFY(ratio >= last);
         last = ratio;
     }
-    QTest::mouseClick(page.slowerChip(), Qt::LeftButton);
-    QTest::mouseClick(page.unmeasuredChip(), Qt::LeftButton);
-    QCOMPARE(page.table()->model()->rowCount(), page.unmeasuredChip()->count());
+    QTest::mouseClick(page.changes()->slowerChip(), Qt::LeftButton);
+    QTest::mouseClick(page.changes()->otherChip(), Qt::LeftButton);
+    QCOMPARE(page.changes()->table()->model()->rowCount(), page.changes()->otherChip()->count());
 }
 
 void TestProfileDialog::contentionIsAChoice() {

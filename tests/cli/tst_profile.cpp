@@ -104,13 +104,7 @@ private slots:
 
     void otherGraphsBind() {
         QFETCH(QString, mode);
-        test::ProfileGraph other;
-        if (mode == "slot")
-            other.operation = "aten.matmul.default";
-        if (mode == "pinned")
-            other.scatter = false;
-        if (mode == "abort")
-            other.layers = 3;
+        const test::ProfileGraph other = test::otherRank(mode.toStdString());
         const Run run = profile({write("rank1.json", test::profileGraphText(other)), "--ranks", "2"});
         if (mode == "abort") {
             QVERIFY(run.code != 0);
@@ -132,9 +126,9 @@ private slots:
                  again.error.constData());
         QVERIFY(!again.error.contains("stored as"));
         QCOMPARE(profilesIn(store), size_t(1));
-        // Scaled collectives hang on the number of ranks, compute does not.
+        // Scaled collectives hang on the number of ranks, compute does not; one of it runs beside a gather.
         const Run wider = profile({"--ranks", "4", "--store", store});
-        QVERIFY2(wider.error.contains("2 keys are reused from the store, 2 are measured"),
+        QVERIFY2(wider.error.contains("1 keys are reused from the store, 3 are measured"),
                  wider.error.constData());
         QVERIFY(wider.out.contains("(4 cost entries reconciled)"));
         const Run forced = profile({"--ranks", "2", "--store", store, "--again"});
@@ -256,6 +250,9 @@ private slots:
         QTest::newRow("stage") << graph_ << QStringList{"--stage", "nope"};
         QTest::newRow("graph") << graph_ << QStringList{"--graph", "7"};
         QTest::newRow("store") << graph_ << QStringList{"--store", dir_.filePath("no/such/folder/x.db")};
+        QTest::newRow("store, a folder") << graph_ << QStringList{"--store", "."};
+        QTest::newRow("store, no database") << graph_ << QStringList{"--store", graph_};
+        QTest::newRow("store, a device") << graph_ << QStringList{"--store", "/dev/null"};
     }
 
     void unreadable() {
@@ -265,7 +262,7 @@ private slots:
         const Run run = profile(QStringList{"--ranks", "2"} + more);
         graph_ = graph;
         QVERIFY2(run.code == 3, run.error.constData());
-        QVERIFY(!run.error.contains("rank 0 of 2"));
+        QVERIFY(run.error.startsWith("gatherscope-cli: ") && !run.error.contains("rank 0 of 2"));
     }
 
     void groupsOfImpossibleRanks_data() {
@@ -299,6 +296,45 @@ private slots:
         const Run third = profile({"--ranks", "2", "--store", store});
         QVERIFY2(third.error.contains("4 keys are reused from the store, 0 are"), third.error.constData());
         QVERIFY(!third.error.contains("stored as"));
+    }
+
+    /// Of three sizes one is known: the others are measured, and what is known stays.
+    void contentionIsKnownBySize() {
+        const QString store = dir_.filePath("h.db"), small = graph_;
+        QCOMPARE(profile({"--ranks", "2", "--store", store}).code, 0);
+        test::ProfileGraph more;
+        more.more_sizes = 2;
+        graph_ = write("sizes.json", test::profileGraphText(more));
+        const Run costs = profile({"--ranks", "2", "--store", store, "--what", "compute,collectives"});
+        const Run run = profile({"--ranks", "2", "--store", store});
+        const Run again = profile({"--ranks", "2", "--store", store});
+        graph_ = small;
+        QVERIFY2(costs.error.contains("4 keys are reused from the store, 2 are"), costs.error.constData());
+        // Two gathers, and what they run beside.
+        QVERIFY2(run.error.contains("3 keys are reused from the store, 3 are"), run.error.constData());
+        QVERIFY2(run.out.contains("over 3 sizes"), run.out.constData());
+        QVERIFY2(again.error.contains("6 keys are reused from the store, 0 are"), again.error.constData());
+        QVERIFY(again.out.contains("over 3 sizes"));
+        QVERIFY(!again.error.contains("stored as"));
+    }
+
+    void whatCannotContendIsKnown() {
+        const QString store = dir_.filePath("i.db");
+        const QStringList arguments{"--ranks", "2", "--store", store};
+        for (const bool first : {true, false}) {
+            const Run run = profile(arguments, "alone@all");
+            QVERIFY2(run.code == 0, run.error.constData());
+            QVERIFY2(run.out.contains("could not be measured beside compute: rank 0: it has one queue"),
+                     run.out.constData());
+            QCOMPARE(run.error.contains("4 keys are reused from the store, 0 are"), !first);
+            QCOMPARE(run.error.contains("warning"), first);
+        }
+        QCOMPARE(profilesIn(store), size_t(1));
+        const Run anew = profile(arguments + QStringList{"--again"});
+        QVERIFY(anew.out.contains("contention factor 1.5") || anew.out.contains("contention factor 1.49"));
+        const Run then = profile(arguments);
+        QVERIFY(then.out.contains("contention factor 1."));
+        QVERIFY(!then.out.contains("could not be measured"));
     }
 
     void coldCostsAreNoHotOnes() {

@@ -205,13 +205,7 @@ private slots:
 
     void otherGraphs() {
         QFETCH(QString, mode);
-        test::ProfileGraph other;
-        if (mode == "slot")
-            other.operation = "aten.matmul.default";
-        if (mode == "pinned")
-            other.scatter = false;
-        if (mode == "abort")
-            other.layers = 3;
+        const test::ProfileGraph other = test::otherRank(mode.toStdString());
         WorkerRequest asked = request();
         asked.files.push_back(write("rank1.json", test::profileGraphText(other)).toStdString());
         const Outcome outcome = run(asked);

@@ -1,6 +1,6 @@
-// gatherscope-rank with a backend that takes no time and fails as GATHERSCOPE_FAULT says: "WHAT@RANK" with
-// kill-start, kill-compute, kill-collective, exit, stop (answers no more), throw, unfit, version and slow
-// (every run takes 50 ms).
+// gatherscope-rank with a backend that takes no time and fails as GATHERSCOPE_FAULT says: "WHAT@RANK" (or
+// "WHAT@all") with kill-start, kill-compute, kill-collective, exit, stop (answers no more), throw, unfit,
+// version, slow (every run takes 50 ms) and alone (nothing runs beside anything).
 #include "app/rank/rank_program.h"
 #include "support/fake_backend.h"
 
@@ -23,7 +23,8 @@ std::string faultOf(int32_t rank) {
     const char* text = std::getenv("GATHERSCOPE_FAULT");
     const std::string fault = text ? text : "";
     const size_t at = fault.find('@');
-    if (at == std::string::npos || fault.substr(at + 1) != std::to_string(rank))
+    const std::string whose = at == std::string::npos ? "" : fault.substr(at + 1);
+    if (whose != "all" && whose != std::to_string(rank))
         return {};
     return fault.substr(0, at);
 }
@@ -41,14 +42,23 @@ void onRun(const std::string& fault, const std::string& what) {
         std::_Exit(0);
     if (fault == "stop")
         raise(SIGSTOP);
-    if (fault == "throw" && what == "aten.mm.default")
+    if (fault == "throw" && (what == "aten.mm.default" || what == "my.route.default"))
         throw std::runtime_error("no kernel image");
 }
 
 Status onPrepare(const std::string& fault, const std::string& what) {
-    if (fault == "unfit" && what == "aten.mm.default")
+    if (fault == "unfit" && (what == "aten.mm.default" || what == "my.route.default"))
         return Error{"would-not-fit", "it wants 80.0 GiB, 2.0 GiB are free", {}, ""};
     return Unit{};
+}
+
+/// Waits for all ranks; throws on all of them where this is not the same call of each.
+void communicate(MPI_Comm comm, int64_t calls) {
+    const int64_t own[2] = {calls, -calls};
+    int64_t greatest[2] = {};
+    MPI_Allreduce(own, greatest, 2, MPI_INT64_T, MPI_MAX, comm);
+    if (greatest[0] != -greatest[1])
+        throw std::runtime_error("the ranks issue different numbers of calls");
 }
 
 Result<std::unique_ptr<Backend>> makeFake(ControlPlane& plane) {
@@ -60,7 +70,12 @@ Result<std::unique_ptr<Backend>> makeFake(ControlPlane& plane) {
     FakeHooks hooks;
     hooks.prepare = [fault](const std::string& what) { return onPrepare(fault, what); };
     hooks.run = [fault](const std::string& what) { onRun(fault, what); };
-    hooks.communicate = [comm] { MPI_Barrier(comm); };
+    hooks.communicate = [comm, calls = int64_t{0}]() mutable { communicate(comm, ++calls); };
+    hooks.together = [fault]() -> Status {
+        if (fault == "alone")
+            return Error{"not-supported", "it has one queue", {}, ""};
+        return Unit{};
+    };
     return std::unique_ptr<Backend>(std::make_unique<FakeBackend>(plane.rank(), hooks));
 }
 

@@ -1,6 +1,7 @@
 #include "support/fake_backend.h"
 
 #include "base/hash.h"
+#include "profile/benchmark_inputs.h"
 
 #include <algorithm>
 
@@ -51,7 +52,8 @@ Result<std::unique_ptr<PreparedOp>> FakeBackend::make(const std::string& what, i
 Result<std::unique_ptr<PreparedOp>> FakeBackend::prepare(const Graph& graph, NodeId node) {
     const std::string what(graph.targetText(node));
     const auto hash = static_cast<int64_t>(Hash64().text(what).value() % 1000);
-    return make(what, 1000 + hash + std::max<int64_t>(0, graph.value(node).bytes()), false);
+    return make(what, 1000 + hash + std::max<int64_t>(0, graph.value(node).bytes()),
+                BenchmarkInputRegistry::global().hasInternalCollective(what));
 }
 
 Result<std::unique_ptr<PreparedOp>> FakeBackend::prepareRegion(const Graph&, const FusedRegion& region) {
@@ -77,6 +79,10 @@ Result<std::vector<int64_t>> FakeBackend::time(PreparedOp& op, const TimingPlan&
 
 Result<TogetherTimes> FakeBackend::timeTogether(PreparedOp& collective, PreparedOp& compute,
                                                 const TimingPlan& plan) {
+    if (hooks_.together) {
+        if (const Status status = hooks_.together(); !status)
+            return status.error();
+    }
     for (int32_t i = 0; i < plan.warmups + plan.iterations; ++i) {
         for (PreparedOp* op : {&collective, &compute}) {
             if (const Status status = op->run(); !status)

@@ -13,8 +13,10 @@ struct FakeHooks {
     std::function<Status(const std::string& what)> prepare;
     /// Each time it runs. May throw, or end the process.
     std::function<void(const std::string& what)> run;
-    /// What a collective does.
+    /// What a collective does, and an operator that the registry says has one inside.
     std::function<void()> communicate;
+    /// Before a collective runs beside compute.
+    std::function<Status()> together;
 };
 
 class FakeBackend : public Backend {

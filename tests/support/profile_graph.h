@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <string>
+#include <string_view>
 
 namespace gs::test {
 
@@ -11,8 +12,21 @@ struct ProfileGraph {
     int group = 8; ///< ranks of its only process group
     int rows = 64; ///< of what the last layer multiplies
     bool scatter = true;
+    int more_sizes = 0; ///< gathers of 2, 3, … times the size, whose results nobody uses
     std::string operation = "aten.mm.default";
 };
+
+/// What another rank runs where the first one runs ProfileGraph(), so that the ranks' mode is this.
+inline ProfileGraph otherRank(std::string_view mode) {
+    ProfileGraph other;
+    if (mode == "slot")
+        other.operation = "aten.matmul.default";
+    if (mode == "pinned")
+        other.scatter = false;
+    if (mode == "abort")
+        other.layers = 3;
+    return other;
+}
 
 inline std::string profileGraphText(const ProfileGraph& graph = {}) {
     std::string nodes;
@@ -29,7 +43,10 @@ inline std::string profileGraphText(const ProfileGraph& graph = {}) {
     node("x", "placeholder", "x", "[]", tensor(graph.rows));
     for (int i = 0; i < graph.layers; ++i)
         node(fmt::format("p{}", i), "placeholder", fmt::format("p{}", i), "[]", tensor(64 / graph.group));
-    std::string at = "x";
+    for (int i = 0; i < graph.more_sizes; ++i)
+        node(fmt::format("q{}", i), "placeholder", fmt::format("q{}", i), "[]",
+             tensor(64 * (i + 2) / graph.group));
+    std::string at = "x", unused;
     for (int i = 0; i < graph.layers; ++i) {
         call(fmt::format("ag{}", i), "_c10d_functional.all_gather_into_tensor.default",
              fmt::format(R"([{{"n":"p{}"}},{},"0"])", i, graph.group), 64);
@@ -43,13 +60,20 @@ inline std::string profileGraphText(const ProfileGraph& graph = {}) {
              graph.rows);
         at = fmt::format("neg{}", i);
     }
+    for (int i = 0; i < graph.more_sizes; ++i) {
+        call(fmt::format("gq{}", i), "_c10d_functional.all_gather_into_tensor.default",
+             fmt::format(R"([{{"n":"q{}"}},{},"0"])", i, graph.group), 64 * (i + 2));
+        call(fmt::format("wq{}", i), "_c10d_functional.wait_tensor.default",
+             fmt::format(R"([{{"n":"gq{}"}}])", i), 64 * (i + 2));
+        unused += fmt::format(R"(,{{"n":"wq{}"}})", i);
+    }
     if (graph.scatter) {
         call("rs", "_c10d_functional.reduce_scatter_tensor.default",
              fmt::format(R"([{{"n":"{}"}},"sum",{},"0"])", at, graph.group), graph.rows / graph.group);
         call("wrs", "_c10d_functional.wait_tensor.default", R"([{"n":"rs"}])", graph.rows / graph.group);
         at = "wrs";
     }
-    node("output", "output", "output", fmt::format(R"([[{{"n":"{}"}}]])", at), "null");
+    node("output", "output", "output", fmt::format(R"([[{{"n":"{}"}}{}]])", at, unused), "null");
     std::string ranks = "0";
     for (int r = 1; r < graph.group; ++r)
         ranks += fmt::format(",{}", r);

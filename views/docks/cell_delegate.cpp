@@ -21,6 +21,20 @@ void paintBar(QPainter& painter, QRectF rect, double share, const Theme& theme) 
     painter.drawRoundedRect(track, 2, 2);
 }
 
+/// Bar for a change, with the text in front of it: to the left of its middle for the better.
+void paintChange(QPainter& painter, QRectF rect, double change, const Theme& theme) {
+    constexpr qreal kHalf = 18;
+    const qreal middle = rect.left() + kHalf;
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.field);
+    painter.drawRoundedRect(QRectF(rect.left(), rect.center().y() - 3, 2 * kHalf, 6), 2, 2);
+    const qreal length = kHalf * std::clamp(std::abs(change), 0.0, 1.0);
+    painter.setBrush(change > 0 ? theme.exposed : theme.hidden_ok);
+    painter.drawRect(QRectF(change > 0 ? middle : middle - length, rect.center().y() - 3, length, 6));
+    painter.setBrush(theme.muted);
+    painter.drawRect(QRectF(middle - 0.5, rect.center().y() - 5, 1, 10));
+}
+
 } // namespace
 
 void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -50,6 +64,9 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const QVariant bar = index.data(BarRole);
     if (bar.isValid())
         paintBar(*painter, rect, bar.toDouble(), theme);
+    const QVariant change = index.data(ChangeBarRole);
+    if (change.isValid())
+        paintChange(*painter, rect, change.toDouble(), theme);
 
     const bool edited = index.data(EditedRole).toBool();
     const QString text = index.data(Qt::DisplayRole).toString();
@@ -73,7 +90,8 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
 
 QSize CellDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
     const QString text = index.data(Qt::DisplayRole).toString();
-    const int extra = (index.data(MarkRole).isValid() ? 18 : 0) + (index.data(BarRole).isValid() ? 50 : 0);
+    const int extra = (index.data(MarkRole).isValid() ? 18 : 0) +
+                      (index.data(BarRole).isValid() || index.data(ChangeBarRole).isValid() ? 50 : 0);
     return {static_cast<int>(std::ceil(tabularWidth(text, Theme::font()))) + 2 * kPadding + extra,
             kRowHeight};
 }

@@ -2,10 +2,12 @@
 
 #include "base/units.h"
 #include "cost/cost_sources.h"
+#include "cost/profile_store.h"
 #include "views/docks/chip.h"
 #include "views/docks/data_table.h"
 #include "views/docks/filter_field.h"
 #include "views/docks/flow_layout.h"
+#include "views/profile/profile_comparison.h"
 #include "views/theme.h"
 
 #include <QActionGroup>
@@ -13,6 +15,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
+#include <QStackedWidget>
 #include <QVBoxLayout>
 
 namespace gs {
@@ -31,40 +34,47 @@ QString name(std::string_view view) {
 } // namespace
 
 CostsView::CostsView(QWidget* parent)
-    : View(parent), model_(new CostsModel(this)), filter_(new CostsFilter(model_)),
+    : View(parent), model_(new CostsModel(this)), filter_(new CostFilter(model_)),
       table_(new DataTable(QStringLiteral("costs/columns"), this)), field_(new FilterField(this)),
       missing_(new Chip(tr("missing"), Mark::Limited, this)),
       edited_(new Chip(tr("edited"), Mark::Moved, this)),
       against_model_(new Chip(tr("against the model"), Mark::Info, this)), totals_(new QLabel(this)),
-      profile_(new QPushButton(tr("Re-profile…"), this)) {
+      profile_(new QPushButton(tr("Re-profile…"), this)),
+      compare_(new QPushButton(tr("Compare profiles"), this)), stack_(new QStackedWidget(this)),
+      comparison_(new ProfileComparison(this)) {
     table_->setAccessibleName(tr("Costs"));
     table_->setUp(filter_, kWidths, kShown);
     table_->setEditTriggers(QAbstractItemView::EditKeyPressed);
     totals_->setFont(Theme::font(11));
     totals_->setForegroundRole(QPalette::PlaceholderText);
 
-    auto* bar = new QWidget(this);
-    bar->setBackgroundRole(QPalette::Base);
-    bar->setAutoFillBackground(true);
-    auto* flow = new FlowLayout(bar, 8);
-    flow->setContentsMargins(10, 6, 10, 4);
-    flow->setStretchLast(true);
-    for (QWidget* widget :
-         std::initializer_list<QWidget*>{missing_, edited_, against_model_, totals_, profile_, field_})
-        flow->addWidget(widget);
-    auto* layout = new QVBoxLayout(this);
+    auto* costs = new QWidget(this);
+    auto* layout = new QVBoxLayout(costs);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addWidget(bar);
+    layout->addWidget(makeBar());
     layout->addWidget(table_);
+    stack_->addWidget(costs);
+    stack_->addWidget(comparison_);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(stack_);
+
+    auto* profiles = new QMenu(compare_);
+    compare_->setMenu(profiles);
+    compare_->setToolTip(tr("Show the profile in use against another one of its store"));
+    connect(profiles, &QMenu::aboutToShow, this, [this, profiles] { fillCompareMenu(profiles); });
+    connect(comparison_, &ProfileComparison::closed, this, [this] { compareWith(0); });
 
     profile_->setToolTip(tr("Measure these costs on real devices"));
     profile_->setCursor(Qt::PointingHandCursor);
     connect(profile_, &QPushButton::clicked, this, &CostsView::profileRequested);
-    connect(missing_, &QAbstractButton::toggled, filter_, &CostsFilter::setMissingOnly);
+    connect(missing_, &QAbstractButton::toggled, filter_,
+            [this](bool on) { filter_->setWanted(CostsModel::Missing, on); });
     connect(against_model_, &QAbstractButton::toggled, this, &CostsView::showAgainstModel);
-    connect(edited_, &QAbstractButton::toggled, filter_, &CostsFilter::setEditedOnly);
-    connect(field_, &FilterField::filterChanged, filter_, &CostsFilter::setText);
+    connect(edited_, &QAbstractButton::toggled, filter_,
+            [this](bool on) { filter_->setWanted(CostsModel::Edited, on); });
+    connect(field_, &FilterField::filterChanged, filter_, &CostFilter::setText);
     connect(field_, &FilterField::left, table_, [this] { table_->setFocus(); });
     connect(table_, &QAbstractItemView::doubleClicked, this, &CostsView::editRow);
     connect(table_, &DataTable::menuOpening, this, &CostsView::addMenu);
@@ -87,6 +97,19 @@ CostsView::CostsView(QWidget* parent)
     reset->setContext(Qt::WidgetShortcut);
     connect(reset, &QShortcut::activated, this, [this] { resetRow(table_->currentIndex()); });
     snapshotChanged();
+}
+
+QWidget* CostsView::makeBar() {
+    auto* bar = new QWidget(this);
+    bar->setBackgroundRole(QPalette::Base);
+    bar->setAutoFillBackground(true);
+    auto* flow = new FlowLayout(bar, 8);
+    flow->setContentsMargins(10, 6, 10, 4);
+    flow->setStretchLast(true);
+    for (QWidget* widget : std::initializer_list<QWidget*>{missing_, edited_, against_model_, totals_,
+                                                           profile_, compare_, field_})
+        flow->addWidget(widget);
+    return bar;
 }
 
 void CostsView::editRow(const QModelIndex& index) {
@@ -156,7 +179,57 @@ void CostsView::showAgainstModel(bool on) {
         table_->setColumnShown(column, on);
 }
 
+/// The store of the profile in use; empty if there is none.
+static std::string storeOf(const SnapshotPtr& snapshot) {
+    const std::string store(snapshot ? snapshot->request.settings.text(Setting::ProfileStore) : "none");
+    return store == "none" ? std::string() : store;
+}
+
+void CostsView::fillCompareMenu(QMenu* menu) {
+    menu->clear();
+    const auto say = [menu](const QString& text) { menu->addAction(text)->setEnabled(false); };
+    const auto store = ProfileStore::openReadOnly(storeOf(snapshot()));
+    if (!store)
+        return say(QString::fromStdString(store.error().message));
+    const auto all = store->list();
+    const auto used = store->find(std::string(snapshot()->request.settings.text(Setting::ProfileChoice)));
+    if (!all || !used)
+        return say(QString::fromStdString((all ? used.error() : all.error()).message));
+    for (const ProfileSummary& profile : all.value()) {
+        const QString text = profileText(profile);
+        QAction* action = menu->addAction(profile.id == used.value().id ? tr("%1 (in use)").arg(text) : text);
+        action->setEnabled(profile.id != used.value().id);
+        connect(action, &QAction::triggered, this, [this, id = profile.id] { compareWith(id); });
+    }
+    if (all.value().size() < 2)
+        say(tr("The store has no other profile."));
+}
+
+void CostsView::compareWith(qint64 id) {
+    compared_ = id;
+    updateComparison();
+}
+
+void CostsView::updateComparison() {
+    const std::string path = storeOf(snapshot());
+    compare_->setVisible(!path.empty());
+    if (path.empty())
+        compared_ = 0;
+    stack_->setCurrentIndex(compared_ == 0 ? 0 : 1);
+    if (compared_ == 0)
+        return;
+    const auto store = ProfileStore::openReadOnly(path);
+    if (!store)
+        return comparison_->setError(QString::fromStdString(store.error().message));
+    const auto a = store->find(std::string(snapshot()->request.settings.text(Setting::ProfileChoice)));
+    const auto b = store->read(compared_);
+    if (!a || !b)
+        return comparison_->setError(QString::fromStdString((a ? b.error() : a.error()).message));
+    comparison_->setProfiles(a.value(), b.value());
+}
+
 void CostsView::snapshotChanged() {
+    updateComparison();
     model_->setSnapshot(snapshot());
     missing_->setCount(static_cast<int>(model_->missing()));
     edited_->setCount(static_cast<int>(model_->editedCount()));

@@ -1,6 +1,7 @@
 #include "views/docks/counterfactual_list.h"
 
 #include "base/units.h"
+#include "views/shown_text.h"
 #include "views/theme.h"
 
 #include <QGridLayout>
@@ -109,7 +110,7 @@ void CounterfactualList::showItems() {
             widget->setVisible(i < shown);
         if (i >= shown)
             continue;
-        row.text->setText(QString::fromStdString(items_[i].text));
+        row.text->setText(shownText(QString::fromStdString(items_[i].text), 400));
         row.effect->setText(effectText(items_[i]));
         row.button->setAccessibleName(tr("Try: %1").arg(row.text->text()));
     }

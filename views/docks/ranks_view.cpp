@@ -283,7 +283,9 @@ void RanksView::resizeEvent(QResizeEvent* event) {
 void RanksView::showComparison(const RankComparison& comparison) {
     model_->setComparison(snapshot()->ranks);
     const Theme& theme = Theme::current();
-    const QColor colour = comparison.hasFindings() ? theme.warning : theme.hidden_ok;
+    const QColor colour = comparison.mode == RankMode::Abort ? theme.exposed
+                          : comparison.hasFindings()         ? theme.warning
+                                                             : theme.hidden_ok;
     mode_->setText(
         QStringLiteral("<span style=\"color:%1\">%2</span>").arg(colour.name(), modeText(comparison.mode)));
     mode_->setToolTip(modeMeaning(comparison.mode));
@@ -312,8 +314,8 @@ QString RanksView::nodeLink(const RankSide& side) const {
     const std::string name(rank.program.graphs[side.graph].graph->name(side.node));
     QString text = escaped(side.text);
     const QString quoted = QStringLiteral("&quot;%1&quot;").arg(escaped(name));
-    const bool here =
-        rank.program.file == snapshot()->request.graph_file && snapshot()->before.graph->find(name);
+    const bool here = isProgramOf(rank.program, snapshot()->request.graph_file, *snapshot()->source.graph) &&
+                      snapshot()->before.graph->find(name);
     if (here)
         text.replace(quoted, QStringLiteral("<a href=\"%1\" style=\"color:%2\">%1</a>")
                                  .arg(escaped(name), Theme::current().accent.name()));

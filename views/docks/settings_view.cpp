@@ -1,6 +1,5 @@
 #include "views/docks/settings_view.h"
 
-#include "cost/device_presets.h"
 #include "schedule/scheduler.h"
 #include "views/docks/setting_editor.h"
 #include "views/theme.h"
@@ -43,21 +42,6 @@ SettingsView::SettingsView(QWidget* parent) : View(parent), editors_(kSettingCou
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(scroll);
-
-    QStringList names;
-    QStringList titles;
-    for (const SchedulerInfo& info : schedulers()) {
-        names << text(info.name);
-        titles << text(info.title);
-    }
-    editor(Setting::Scheduler)->setChoices(names, titles);
-    names.clear();
-    titles.clear();
-    for (const DevicePreset& device : devicePresets()) {
-        names << QString::fromStdString(device.id);
-        titles << QString::fromStdString(device.name);
-    }
-    editor(Setting::Device)->setChoices(names, titles);
     snapshotChanged();
 }
 

@@ -1,6 +1,7 @@
 #include "views/docks/why_bars.h"
 
 #include "views/docks/paint_text.h"
+#include "views/ink.h"
 #include "views/models/gathers_model.h"
 
 #include <QHelpEvent>
@@ -106,27 +107,24 @@ void WhyBars::paintPiece(QPainter& painter, const Piece& piece, int index) const
     // Neighbours are told apart by a hairline, short ones still get a visible sliver.
     const QRectF box = piece.rect.adjusted(0, 0, piece.rect.width() > 3 ? -1 : 0, 0);
     QColor fill = theme.compute;
-    QColor ink = theme.on_accent;
     switch (piece.role) {
     case Piece::Role::Window:
         if (piece.kind == WhyPart::Kind::CarryIn)
             fill = faded(theme.hidden_ok, 0.55);
         else if (piece.kind == WhyPart::Kind::Rest || index > 1)
-            fill = faded(theme.compute, 0.4), ink = theme.text;
+            fill = faded(theme.compute, 0.4);
         else if (index == 1)
-            fill = faded(theme.compute, 0.7), ink = theme.dark ? theme.on_accent : theme.text;
+            fill = faded(theme.compute, 0.7);
         break;
     case Piece::Role::Need:
         fill = piece.kind == WhyPart::Kind::Comm         ? theme.gather
                : piece.kind == WhyPart::Kind::Contention ? faded(theme.gather, 0.45)
                                                          : theme.muted;
-        ink = theme.dark || piece.kind == WhyPart::Kind::Contention ? theme.text : theme.on_accent;
         break;
     case Piece::Role::Shortfall:
         painter.setPen(QPen(theme.exposed, 1, Qt::DashLine));
         painter.setBrush(faded(theme.exposed, 0.15));
         painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
-        ink = theme.text;
         fill = Qt::transparent;
         break;
     case Piece::Role::Claimed:
@@ -138,6 +136,7 @@ void WhyBars::paintPiece(QPainter& painter, const Piece& piece, int index) const
         return;
     }
     painter.fillRect(box, fill);
+    const QColor ink = inkOn(fill, theme);
     const QFontMetrics metrics(Theme::font(11));
     if (metrics.horizontalAdvance(piece.label) + 12 <= box.width()) {
         painter.setFont(Theme::font(11));

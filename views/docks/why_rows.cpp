@@ -2,6 +2,7 @@
 
 #include "views/docks/paint_text.h"
 #include "views/models/gathers_model.h"
+#include "views/shown_text.h"
 
 #include <QGridLayout>
 #include <QHelpEvent>
@@ -12,6 +13,7 @@ namespace gs {
 
 namespace {
 constexpr int kLine = 20;
+constexpr qsizetype kMostCharacters = 600; ///< of a sentence, whatever names are in it
 } // namespace
 
 CardLabel::CardLabel(Style style, QWidget* parent) : QLabel(parent) {
@@ -40,7 +42,8 @@ CardLabel::CardLabel(Style style, QWidget* parent) : QLabel(parent) {
             [this](const QString& link) { emit nodeActivated(link.mid(5).toUInt()); });
 }
 
-void CardLabel::show(const QString& text, NodeId node) {
+void CardLabel::show(const QString& whole, NodeId node) {
+    const QString text = shownText(whole, kMostCharacters);
     setVisible(!text.isEmpty());
     if (node == kNoNode) {
         setTextFormat(Qt::PlainText);

@@ -18,7 +18,7 @@ public:
     enum class Style { Title, Headline, Text, Muted, Small };
     explicit CardLabel(Style style, QWidget* parent = nullptr);
     /// Plain text, all of it a link if `node` is given; hides itself if the text is empty.
-    void show(const QString& text, NodeId node = kNoNode);
+    void show(const QString& whole, NodeId node = kNoNode);
 
 signals:
     void nodeActivated(gs::NodeId node);

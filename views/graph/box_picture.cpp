@@ -1,5 +1,6 @@
 #include "views/graph/box_picture.h"
 
+#include "views/ink.h"
 #include <QFontMetricsF>
 #include <QPainter>
 
@@ -131,12 +132,12 @@ void setBoxWidth(MeasuredBoxes& measured, const LayoutGraph& picture, double wid
 BoxStyle boxStyle(BoxRole role, const Theme& theme) {
     switch (role) {
     case BoxRole::Gather:
-        return {theme.gather, theme.gather.darker(112), theme.on_accent};
+        return {theme.gather, theme.gather.darker(112), inkOn(theme.gather, theme)};
     case BoxRole::Collective:
-        return {theme.other_comm, theme.other_comm.darker(112), theme.on_accent};
+        return {theme.other_comm, theme.other_comm.darker(112), inkOn(theme.other_comm, theme)};
     case BoxRole::Compute:
     case BoxRole::Folded:
-        return {theme.compute, theme.compute.darker(112), theme.on_accent};
+        return {theme.compute, theme.compute.darker(112), inkOn(theme.compute, theme)};
     case BoxRole::Portal:
         return {Qt::transparent, theme.border, theme.accent};
     default:

@@ -8,6 +8,7 @@
 #include "views/graph/graph_toolbar.h"
 #include "views/graph/lane_picture.h"
 #include "views/graph/render_graph.h"
+#include "views/shown_text.h"
 
 #include <QLabel>
 
@@ -72,7 +73,7 @@ void GraphView::updateTexts() {
         } else if (result_.mode == GraphMode::Modules) {
             plain_caption_ = moduleCaption();
         } else if (result_.pair.after.boxes.empty() && result_.pair.before.boxes.empty()) {
-            hint = tr("\"%1\" is not in this graph.").arg(shown_name_);
+            hint = tr("\"%1\" is not in this graph.").arg(shownText(shown_name_));
         } else {
             plain_caption_ = focusCaption();
             const int64_t hidden = static_cast<int64_t>(result_.pair.after.hidden_portals);
@@ -82,6 +83,7 @@ void GraphView::updateTexts() {
                 link = hidden == 1 ? tr("1 portal hidden") : tr("%1 portals hidden").arg(count(hidden));
         }
     }
+    plain_caption_ = shownText(plain_caption_, 400);
     QString rich = plain_caption_.toHtmlEscaped();
     if (!link.isEmpty()) {
         plain_caption_ += kSeparator + link;

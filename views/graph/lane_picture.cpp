@@ -1,6 +1,7 @@
 #include "views/graph/lane_picture.h"
 
 #include "views/graph/box_picture.h"
+#include "views/ink.h"
 
 #include <QCoreApplication>
 #include <QFontMetricsF>
@@ -215,7 +216,7 @@ void LanePicture::paintText(QPainter& painter, const GraphCamera& camera, uint32
     const bool filled =
         shade == LaneShade::Gather || shade == LaneShade::Collective || shade == LaneShade::Compute;
     if (width + 8 <= box.width()) {
-        painter.setPen(filled ? theme.on_accent : theme.text);
+        painter.setPen(filled ? inkOn(laneColour(shade, theme), theme) : theme.text);
         painter.drawText(box.adjusted(4, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
                          text);
         return;

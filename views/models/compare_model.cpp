@@ -149,6 +149,8 @@ QString CompareModel::detail(const CompareEntry& entry) const {
         parts << tr("costs pinned: %1").arg(own.cost_pins.size());
     if (own.edits != base.edits)
         parts << tr("changes by hand: %1").arg(own.edits.size());
+    if (entry.stale)
+        parts.prepend(tr("out of date: its costs have changed on disk"));
     return parts.join(QStringLiteral(" · "));
 }
 
@@ -294,6 +296,8 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
     case MarkRole:
         return column == Variant && e.row.error ? QVariant(static_cast<int>(Mark::Error)) : QVariant();
     case MutedRole:
+        if (e.stale && index.column() > Variant)
+            return true;
         return (e.row.error && column > Variant) || (column == Change && e.id == state_->baseline) ||
                (column == Missing && e.row.missing_costs == 0) || (column == Problems && e.row.problems == 0);
     case CurrentRole:

@@ -240,6 +240,12 @@ QVariant CostsModel::data(const QModelIndex& index, int role) const {
     case EditedRole:
         return (column == PerCall && edited_[static_cast<size_t>(row)]) ||
                (column == Source && !pinned(row).isEmpty());
+    case FilterTextRole:
+        return QStringList{text(entry(row).kind), text(entry(row).label), text(entry(row).key),
+                           provenanceText(entry(row).provenance).word}
+            .join(QLatin1Char(' '));
+    case FilterKindsRole:
+        return (missing ? Missing : 0) | (edited(row) ? Edited : 0);
     case MutedRole:
         return column == Kind || column == Analytical || column == File || column >= Samples ||
                display(row, column) == QStringLiteral("–");
@@ -291,40 +297,6 @@ QVariant CostsModel::headerData(int section, Qt::Orientation orientation, int ro
         QT_TR_NOOP("rank skew"),
     };
     return tr(kNames[section]);
-}
-
-CostsFilter::CostsFilter(CostsModel* model) : QSortFilterProxyModel(model), model_(model) {
-    setSortRole(SortRole);
-    setSourceModel(model);
-}
-
-void CostsFilter::setText(const QString& text) {
-    words_ = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
-    invalidateFilter();
-}
-
-void CostsFilter::setMissingOnly(bool on) {
-    missing_only_ = on;
-    invalidateFilter();
-}
-
-void CostsFilter::setEditedOnly(bool on) {
-    edited_only_ = on;
-    invalidateFilter();
-}
-
-bool CostsFilter::filterAcceptsRow(int row, const QModelIndex&) const {
-    const CostEntry& entry = model_->entry(row);
-    if (missing_only_ && entry.provenance != Provenance::Missing)
-        return false;
-    if (edited_only_ && !model_->edited(row))
-        return false;
-    if (words_.isEmpty())
-        return true;
-    const QString all = text(entry.kind) + QLatin1Char(' ') + text(entry.label) + QLatin1Char(' ') +
-                        text(entry.key) + QLatin1Char(' ') + provenanceText(entry.provenance).word;
-    return std::all_of(words_.begin(), words_.end(),
-                       [&](const QString& word) { return all.contains(word, Qt::CaseInsensitive); });
 }
 
 } // namespace gs

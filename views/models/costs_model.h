@@ -2,10 +2,10 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "views/models/cost_filter.h"
 #include "views/models/table_roles.h"
 
 #include <QAbstractTableModel>
-#include <QSortFilterProxyModel>
 #include <vector>
 
 namespace gs {
@@ -29,6 +29,8 @@ public:
         Skew,
         ColumnCount
     };
+
+    enum Kinds { Missing = 1, Edited = 2 }; ///< of rows, for the filter
 
     using QAbstractTableModel::QAbstractTableModel;
 
@@ -80,23 +82,5 @@ private:
 /// "1,159.1", "1159.1 µs", "1.2 ms", "350ns" → ns. A plain number is in microseconds. −1 if it is no time ≥
 /// 0.
 qint64 parseTime(const QString& text);
-
-class CostsFilter : public QSortFilterProxyModel {
-    Q_OBJECT
-public:
-    explicit CostsFilter(CostsModel* model);
-    void setText(const QString& text);
-    void setMissingOnly(bool on);
-    void setEditedOnly(bool on);
-
-protected:
-    bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
-
-private:
-    CostsModel* model_;
-    QStringList words_;
-    bool missing_only_ = false;
-    bool edited_only_ = false;
-};
 
 } // namespace gs

@@ -15,7 +15,8 @@ enum TableRole : int {
     BadgeRole,                   ///< int(Provenance): drawn as a badge
     MutedRole,                   ///< bool: text in the muted colour
     NumericRole,                 ///< bool: digits are set in equal widths
-    EditedRole                   ///< bool: the user changed it; marked
+    EditedRole,                  ///< bool: the user changed it; marked
+    ChangeBarRole                ///< double in [-1, 1]: drawn from a middle, to the right for slower
 };
 
 /// Shapes of a state: told apart by outline as well as by colour.

@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace gs {
@@ -25,6 +26,18 @@ QString signedMicros(int64_t ns) {
     return sign + micros(std::abs(ns));
 }
 
+int kindsOf(const CostChange& change) {
+    return (direction(change) > 0 ? CostChangesModel::Slower : 0) |
+           (direction(change) < 0 ? CostChangesModel::Faster : 0) |
+           (isMeasured(change) ? 0 : CostChangesModel::Unmeasured) |
+           ((change.old_ns < 0) != (change.new_ns < 0) ? CostChangesModel::OneSided : 0);
+}
+
+/// A full bar is twice as long, or half.
+double barOf(const CostChange& change) {
+    return change.ratio() > 0 ? std::clamp(std::log2(change.ratio()), -1.0, 1.0) : 0;
+}
+
 bool rightAligned(int column) {
     return (column >= CostChangesModel::Calls && column <= CostChangesModel::Step) ||
            (column >= CostChangesModel::Samples && column <= CostChangesModel::Skew);
@@ -42,16 +55,23 @@ bool isMeasured(const CostChange& change) {
            change.new_source == Provenance::Extrapolated;
 }
 
+void CostChangesModel::setNames(const QString& old_name, const QString& new_name, const QString& ratio) {
+    old_name_ = old_name;
+    new_name_ = new_name;
+    ratio_name_ = ratio;
+    emit headerDataChanged(Qt::Horizontal, Old, Ratio);
+}
+
 void CostChangesModel::setChanges(std::vector<CostChange> changes) {
     beginResetModel();
     changes_ = std::move(changes);
-    slower_ = faster_ = unmeasured_ = 0;
-    for (const CostChange& change : changes_) {
-        slower_ += direction(change) > 0;
-        faster_ += direction(change) < 0;
-        unmeasured_ += !isMeasured(change);
-    }
     endResetModel();
+}
+
+int CostChangesModel::count(Kinds kind) const {
+    return static_cast<int>(std::count_if(changes_.begin(), changes_.end(), [kind](const CostChange& change) {
+        return (kindsOf(change) & kind) != 0;
+    }));
 }
 
 int CostChangesModel::rowCount(const QModelIndex& parent) const {
@@ -154,6 +174,15 @@ QVariant CostChangesModel::data(const QModelIndex& index, int role) const {
         if (column == OldSource || column == NewSource)
             return static_cast<int>(column == OldSource ? change(row).old_source : change(row).new_source);
         return {};
+    case ChangeBarRole:
+        return column == Ratio && change(row).ratio() > 0 ? QVariant(barOf(change(row))) : QVariant();
+    case FilterTextRole:
+        return QStringList{toText(change(row).kind), toText(change(row).label), toText(change(row).key),
+                           provenanceText(change(row).old_source).word,
+                           provenanceText(change(row).new_source).word}
+            .join(QLatin1Char(' '));
+    case FilterKindsRole:
+        return kindsOf(change(row));
     case MutedRole:
         return column == Kind || column == Old || column >= Samples || display(row, column) == kNothing;
     default:
@@ -167,60 +196,29 @@ QVariant CostChangesModel::headerData(int section, Qt::Orientation orientation, 
     if (role == Qt::TextAlignmentRole)
         return int((rightAligned(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     if (role == Qt::ToolTipRole && section == Ratio)
-        return tr("Time per call with the new costs against the time until now");
+        return tr("Time per call afterwards against the time before; a full bar is twice as long, or half");
     if (role == Qt::ToolTipRole && section == Step)
         return tr("What all calls of a step take more or less");
     if (role != Qt::DisplayRole)
         return {};
+    if (section >= Old && section <= Ratio)
+        return section == Old ? old_name_ : section == New ? new_name_ : ratio_name_;
     static const char* const kNames[ColumnCount] = {
-        QT_TR_NOOP("kind"),       QT_TR_NOOP("label"),   QT_TR_NOOP("calls"),    QT_TR_NOOP("per call"),
-        QT_TR_NOOP("new"),        QT_TR_NOOP("÷ old"),   QT_TR_NOOP("per step"), QT_TR_NOOP("source"),
-        QT_TR_NOOP("new source"), QT_TR_NOOP("samples"), QT_TR_NOOP("spread"),   QT_TR_NOOP("rank skew"),
+        QT_TR_NOOP("kind"),
+        QT_TR_NOOP("label"),
+        QT_TR_NOOP("calls"),
+        "",
+        "",
+        "",
+        QT_TR_NOOP("per step"),
+        QT_TR_NOOP("source"),
+        QT_TR_NOOP("new source"),
+        QT_TR_NOOP("samples"),
+        QT_TR_NOOP("spread"),
+        QT_TR_NOOP("rank skew"),
         QT_TR_NOOP("note"),
     };
     return tr(kNames[section]);
-}
-
-CostChangesFilter::CostChangesFilter(CostChangesModel* model) : QSortFilterProxyModel(model), model_(model) {
-    setSortRole(SortRole);
-    setSourceModel(model);
-}
-
-void CostChangesFilter::setText(const QString& text) {
-    words_ = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
-    invalidateFilter();
-}
-
-void CostChangesFilter::setSlowerOnly(bool on) {
-    slower_only_ = on;
-    invalidateFilter();
-}
-
-void CostChangesFilter::setFasterOnly(bool on) {
-    faster_only_ = on;
-    invalidateFilter();
-}
-
-void CostChangesFilter::setUnmeasuredOnly(bool on) {
-    unmeasured_only_ = on;
-    invalidateFilter();
-}
-
-/// Chips add to each other: slower and faster together show both.
-bool CostChangesFilter::filterAcceptsRow(int row, const QModelIndex&) const {
-    const CostChange& c = model_->change(row);
-    const bool any = slower_only_ || faster_only_ || unmeasured_only_;
-    const bool wanted = (slower_only_ && direction(c) > 0) || (faster_only_ && direction(c) < 0) ||
-                        (unmeasured_only_ && !isMeasured(c));
-    if (any && !wanted)
-        return false;
-    if (words_.isEmpty())
-        return true;
-    const QString all = toText(c.kind) + QLatin1Char(' ') + toText(c.label) + QLatin1Char(' ') +
-                        toText(c.key) + QLatin1Char(' ') + provenanceText(c.old_source).word +
-                        QLatin1Char(' ') + provenanceText(c.new_source).word;
-    return std::all_of(words_.begin(), words_.end(),
-                       [&](const QString& word) { return all.contains(word, Qt::CaseInsensitive); });
 }
 
 } // namespace gs

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "analysis/cost_changes.h"
+#include "views/models/cost_filter.h"
 #include "views/models/table_roles.h"
 
 #include <QAbstractTableModel>
-#include <QSortFilterProxyModel>
 
 namespace gs {
 
@@ -29,13 +29,21 @@ public:
         ColumnCount
     };
 
+    /// Of rows, for the filter.
+    enum Kinds {
+        Slower = 1,
+        Faster = 2,
+        Unmeasured = 4, ///< without a measured number afterwards
+        OneSided = 8    ///< known before or afterwards only
+    };
+
     using QAbstractTableModel::QAbstractTableModel;
 
+    /// What the two times and their ratio are called.
+    void setNames(const QString& old_name, const QString& new_name, const QString& ratio);
     void setChanges(std::vector<CostChange> changes);
     const CostChange& change(int row) const { return changes_[static_cast<size_t>(row)]; }
-    int slower() const { return slower_; }
-    int faster() const { return faster_; }
-    int unmeasured() const { return unmeasured_; } ///< without a measured number afterwards
+    int count(Kinds kind) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -48,9 +56,9 @@ private:
     QString tip(int row) const;
 
     std::vector<CostChange> changes_;
-    int slower_ = 0;
-    int faster_ = 0;
-    int unmeasured_ = 0;
+    QString old_name_ = tr("per call");
+    QString new_name_ = tr("new");
+    QString ratio_name_ = tr("new ÷ old");
 };
 
 /// Neither slower nor faster is a change within this part of the old time.
@@ -59,25 +67,5 @@ inline constexpr double kSameWithin = 0.02;
 int direction(const CostChange& change);
 /// Measured now or earlier.
 bool isMeasured(const CostChange& change);
-
-class CostChangesFilter : public QSortFilterProxyModel {
-    Q_OBJECT
-public:
-    explicit CostChangesFilter(CostChangesModel* model);
-    void setText(const QString& text);
-    void setSlowerOnly(bool on);
-    void setFasterOnly(bool on);
-    void setUnmeasuredOnly(bool on);
-
-protected:
-    bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
-
-private:
-    CostChangesModel* model_;
-    QStringList words_;
-    bool slower_only_ = false;
-    bool faster_only_ = false;
-    bool unmeasured_only_ = false;
-};
 
 } // namespace gs

@@ -1,9 +1,6 @@
 #include "views/profile/profile_diff.h"
 
 #include "base/units.h"
-#include "views/docks/chip.h"
-#include "views/docks/data_table.h"
-#include "views/docks/filter_field.h"
 #include "views/theme.h"
 
 #include <QCheckBox>
@@ -15,12 +12,6 @@ namespace gs {
 
 namespace {
 
-/// Widths of CostChangesModel's columns in pixels; 0 takes the space that is left.
-const std::vector<int> kWidths = {104, 0, 46, 86, 86, 62, 96, 98, 102, 70, 74, 80, 200};
-const std::vector<int> kShown = {
-    CostChangesModel::Kind, CostChangesModel::Label,     CostChangesModel::Calls,
-    CostChangesModel::Old,  CostChangesModel::New,       CostChangesModel::Ratio,
-    CostChangesModel::Step, CostChangesModel::OldSource, CostChangesModel::NewSource};
 enum GridColumn { Name, OldText, Arrow, NewText, Change };
 
 QString toText(const std::string& text) {
@@ -52,16 +43,9 @@ int sign(int64_t difference) {
 } // namespace
 
 ProfileDiff::ProfileDiff(QWidget* parent)
-    : QWidget(parent), model_(new CostChangesModel(this)), filter_(new CostChangesFilter(model_)),
-      table_(new DataTable(QStringLiteral("profile/diff"), this)), grid_(new QGridLayout),
-      facts_(new QLabel(this)), factor_(new QLabel(this)), mode_(new QLabel(this)),
-      contention_(new QCheckBox(tr("Reckon with the measured contention"), this)),
-      slower_(new Chip(tr("slower"), Mark::Exposed, this)),
-      faster_(new Chip(tr("faster"), Mark::Hidden, this)),
-      unmeasured_(new Chip(tr("not measured"), Mark::NotCandidate, this)), field_(new FilterField(this)) {
-    table_->setAccessibleName(tr("Costs until now and measured"));
-    table_->setUp(filter_, kWidths, kShown);
-    table_->setEmptyText(tr("No cost matches the filter."));
+    : QWidget(parent), changes_(new CostChangesTable(CostChangesTable::Of::Measurement, this)),
+      grid_(new QGridLayout), facts_(new QLabel(this)), factor_(new QLabel(this)), mode_(new QLabel(this)),
+      contention_(new QCheckBox(tr("Reckon with the measured contention"), this)) {
     for (QLabel* label : {facts_, factor_, mode_}) {
         label->setWordWrap(true);
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -87,27 +71,9 @@ ProfileDiff::ProfileDiff(QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(8);
     layout->addLayout(top);
-    layout->addWidget(makeBar());
-    layout->addWidget(table_, 1);
+    layout->addSpacing(4);
+    layout->addWidget(changes_, 1);
     connect(contention_, &QCheckBox::toggled, this, &ProfileDiff::contentionToggled);
-}
-
-QWidget* ProfileDiff::makeBar() {
-    auto* bar = new QWidget(this);
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(0, 4, 0, 0);
-    row->setSpacing(8);
-    for (Chip* chip : {slower_, faster_, unmeasured_})
-        row->addWidget(chip);
-    row->addStretch(1);
-    field_->setFixedWidth(200);
-    row->addWidget(field_);
-    connect(slower_, &QAbstractButton::toggled, filter_, &CostChangesFilter::setSlowerOnly);
-    connect(faster_, &QAbstractButton::toggled, filter_, &CostChangesFilter::setFasterOnly);
-    connect(unmeasured_, &QAbstractButton::toggled, filter_, &CostChangesFilter::setUnmeasuredOnly);
-    connect(field_, &FilterField::filterChanged, filter_, &CostChangesFilter::setText);
-    connect(field_, &FilterField::left, table_, [this] { table_->setFocus(Qt::OtherFocusReason); });
-    return bar;
 }
 
 bool ProfileDiff::usesContention() const {
@@ -124,10 +90,7 @@ void ProfileDiff::setWorking(bool working) {
 void ProfileDiff::setDiff(const Profile& profile, const AnalysisPtr& before, const AnalysisPtr& after) {
     fillSummary(*before, *after);
     fillContention(profile, *before);
-    model_->setChanges(costChanges(*before, *after));
-    slower_->setCount(model_->slower());
-    faster_->setCount(model_->faster());
-    unmeasured_->setCount(model_->unmeasured());
+    changes_->setChanges(costChanges(*before, *after));
 }
 
 void ProfileDiff::addFigure(int row, const QString& name, const QString& old_text, const QString& new_text,

@@ -1,5 +1,6 @@
 #include "views/step/step_painter.h"
 
+#include "views/ink.h"
 #include "views/theme.h"
 #include "views/timeline/blend.h"
 
@@ -216,7 +217,7 @@ private:
         switch (role) {
         case SweepMark::ComputeLabel:
         case SweepMark::FoundLabel:
-            p_.setPen(t_.on_accent);
+            p_.setPen(inkOn(t_.compute, t_));
             break;
         case SweepMark::ClaimLabel:
             p_.setPen(t_.text);

@@ -119,14 +119,6 @@ QString nodeName(const Graph& graph, NodeId node) {
     return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
 }
 
-QString shownText(const QString& text) {
-    constexpr qsizetype kMost = 200;
-    if (text.size() <= kMost)
-        return text;
-    const qsizetype end = text.at(kMost - 1).isHighSurrogate() ? kMost - 1 : kMost;
-    return text.left(end) + QChar(0x2026);
-}
-
 QString stepTime(double ns) {
     return QString::fromStdString(formatTime(std::llround(ns)));
 }

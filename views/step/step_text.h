@@ -1,6 +1,7 @@
 // Every sentence and label of the step-through.
 #pragma once
 
+#include "views/shown_text.h"
 #include "views/step/step_data.h"
 
 #include <QCoreApplication>
@@ -14,8 +15,6 @@ struct StepText {
 };
 
 QString nodeName(const Graph& graph, NodeId node);
-/// A name that files bring, cut to what fits a sentence: laying out longer ones takes minutes.
-QString shownText(const QString& text);
 /// "1.42 ms".
 QString stepTime(double ns);
 /// "layers.8.ffn.w1": the gather of a step.

@@ -42,6 +42,7 @@ TimelineCanvas::TimelineCanvas(QWidget* parent)
 
 void TimelineCanvas::setData(TimelineDataPtr data, bool keep_range) {
     const bool all = showsAll();
+    const bool new_run = data->measuredBand() && !data_->measuredBand();
     endLaunchDrag();
     data_ = std::move(data);
     gutter_ = gutterWidth(*data_);
@@ -53,6 +54,8 @@ void TimelineCanvas::setData(TimelineDataPtr data, bool keep_range) {
     range_ = keep_range && !all ? clampRange(range_, data_->full(), axis().width()) : data_->full();
     setAccessibleDescription(data_->bands.empty() ? tr("No graph is open") : description());
     invalidate();
+    if (new_run) // is what one wants to see, also where not everything finds room
+        verticalScrollBar()->setValue(verticalScrollBar()->maximum());
     setMarkedRange(marked_);
 }
 

@@ -33,16 +33,17 @@ struct TimelineLayout {
 };
 
 inline constexpr double kTitleHeight = 20; ///< band's title; the caption of the window stands there, too
-inline constexpr double kLaneHeight = 22;
+inline constexpr double kLaneHeight = 22;  ///< usually
 inline constexpr double kLaneGap = 9;      ///< arrows run here
-inline constexpr double kCurveHeight = 30; ///< live bytes at least
+inline constexpr double kCurveHeight = 30; ///< live bytes, usually
 inline constexpr double kBandGap = 10;
 inline constexpr double kHeaderHeight = 30;
 inline constexpr double kRulerHeight = 22;
 inline constexpr double kSideMargin = 14;
 
-/// Lanes from the top; height that is left over goes to the live-bytes curves up to twice their least height,
-/// then a little to the gap between the bands; the rest stays empty.
+/// Lanes from the top; height that is left over goes to the live-bytes curves, then a little to the gap
+/// between the bands; the rest stays empty. Where height is missing, lanes and curves get lower, down to what
+/// can still be read.
 TimelineLayout layoutTimeline(const TimelineData& data, double available_height);
 
 } // namespace gs

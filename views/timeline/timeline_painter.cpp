@@ -1,5 +1,6 @@
 #include "views/timeline/timeline_painter.h"
 
+#include "views/ink.h"
 #include "views/theme.h"
 #include "views/timeline/blend.h"
 #include "views/timeline/launch_painter.h"
@@ -17,29 +18,13 @@ constexpr double kRoundedPx = 8;     ///< narrower marks have square corners
 constexpr qsizetype kLeastLabel = 6; ///< characters of an elided label, else it says nothing
 constexpr double kHatchPx = 6;       ///< distance of the hatch lines of a stall
 
-double contrast(const QColor& a, const QColor& b) {
-    const auto luminance = [](const QColor& color) {
-        const auto linear = [](double c) {
-            return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
-        };
-        return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) +
-               0.0722 * linear(color.blueF());
-    };
-    const double one = luminance(a) + 0.05;
-    const double two = luminance(b) + 0.05;
-    return std::max(one, two) / std::min(one, two);
-}
-
 class ScenePainter {
 public:
     ScenePainter(QPainter& painter, const TimelineScene& scene, const Theme& theme)
         : p_(painter), scene_(scene), theme_(theme),
           pixel_(painter.device() ? 1.0 / painter.device()->devicePixelRatioF() : 1.0) {
-        const QColor dark = theme.dark ? theme.window : theme.text;
-        for (size_t i = 0; i < kSliceCategories; ++i) {
-            const QColor fill = color(static_cast<SliceKind>(i));
-            on_[i] = contrast(fill, theme.on_accent) > contrast(fill, dark) ? theme.on_accent : dark;
-        }
+        for (size_t i = 0; i < kSliceCategories; ++i)
+            on_[i] = inkOn(color(static_cast<SliceKind>(i)), theme);
     }
 
     void paint() {

@@ -120,7 +120,7 @@ private:
 
     void lane(size_t band, size_t lane, const QRectF& rect) {
         const TimelineLane& item = data_.bands[band].lanes[lane];
-        const QRectF label(kSideMargin, rect.top(), request_.gutter - kSideMargin - 8, kLaneHeight);
+        const QRectF label(kSideMargin, rect.top(), request_.gutter - kSideMargin - 8, rect.height());
         const bool curve = item.kind == TimelineLane::Kind::LiveBytes;
         scene_.texts.push_back({curve ? QRectF(label.left(), rect.top() - 1, label.width(), 15) : label,
                                 item.label, SceneRole::LaneLabel});

@@ -21,8 +21,10 @@ struct BundleEntry {
 
 class BundleCostModel : public CostModel {
 public:
+    explicit BundleCostModel(std::string file) : file_(std::move(file)) {}
+
     std::string name() const override { return "file"; }
-    std::string source() const override { return source_; }
+    std::string source() const override { return file_; }
 
     std::optional<CostEstimate> estimate(const Graph& graph, const CollectiveTable& collectives,
                                          NodeId id) const override {
@@ -44,9 +46,13 @@ public:
 
     void add(const dom::object& item) {
         const std::string_view word = stringOr(item, "provenance");
-        CostEstimate estimate{
-            intOr(item, "ns", -1),     Provenance::Missing,          std::string(stringOr(item, "note")),
-            intOr(item, "samples", 0), intOr(item, "spread_ns", -1), intOr(item, "rank_skew_ns", -1)};
+        CostEstimate estimate{intOr(item, "ns", -1),
+                              Provenance::Missing,
+                              std::string(stringOr(item, "note")),
+                              intOr(item, "samples", 0),
+                              intOr(item, "spread_ns", -1),
+                              intOr(item, "rank_skew_ns", -1),
+                              std::string(stringOr(item, "source"))};
         for (const Provenance provenance : {Provenance::Measured, Provenance::Reused, Provenance::Imported,
                                             Provenance::Interpolated, Provenance::Extrapolated}) {
             if (provenanceName(provenance) == word)
@@ -59,9 +65,6 @@ public:
             place->second = kSeveral;
         if (!from_file)
             estimate.provenance = Provenance::Missing;
-        const std::string_view source = from_file ? stringOr(item, "source") : std::string_view();
-        if (source_.find(source) == std::string::npos)
-            source_ += (source_.empty() ? "" : ", ") + std::string(source);
         dom::array nodes;
         if (item["nodes"].get(nodes) == simdjson::SUCCESS) {
             for (const dom::element node : nodes) {
@@ -102,7 +105,7 @@ private:
                                         known, graph.origins(id).size())};
     }
 
-    std::string source_;
+    std::string file_;
     std::vector<BundleEntry> entries_;
     std::unordered_map<std::string, std::vector<size_t>> by_name_;
     std::unordered_map<std::string, size_t> by_key_;
@@ -120,7 +123,7 @@ Result<CostModelPtr> read(const std::string& path, Diagnostics& diagnostics, con
                      fmt::format("{}: the bundle has no readable costs", path),
                      {path, 1, 0},
                      "export it again"};
-    auto model = std::make_shared<BundleCostModel>();
+    auto model = std::make_shared<BundleCostModel>(path);
     for (const char* program : {"after", "before"}) {
         dom::array items;
         if (costs[program].get(items) != simdjson::SUCCESS)
@@ -132,6 +135,8 @@ Result<CostModelPtr> read(const std::string& path, Diagnostics& diagnostics, con
         }
     }
     readDiagnostics(root, "cost_diagnostics", diagnostics);
+    static constexpr std::array<std::string_view, 2> kParts{"costs", "cost_diagnostics"};
+    checkBundleParts(root, kParts, path, diagnostics);
     return CostModelPtr(std::move(model));
 }
 

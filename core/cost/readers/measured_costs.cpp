@@ -1,5 +1,6 @@
 #include "cost/readers/measured_costs.h"
 
+#include "base/median.h"
 #include "cost/readers/op_signature.h"
 
 #include <algorithm>
@@ -170,7 +171,7 @@ MeasuredTime summarizeSamples(std::vector<int64_t> samples) {
     MeasuredTime out;
     const size_t count = samples.size();
     out.samples = static_cast<int64_t>(count);
-    out.ns = samples[(count - 1) / 2];
+    out.ns = median(samples);
     out.spread_ns = samples[count - 1 - (count - 1) / 4] - samples[(count - 1) / 4];
     out.note = count == 1 ? "one call" : fmt::format("median of {} calls", count);
     return out;

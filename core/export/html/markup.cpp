@@ -1,5 +1,7 @@
 #include "export/html/markup.h"
 
+#include "base/utf8.h"
+
 #include <cstdint>
 #include <fmt/format.h>
 
@@ -9,59 +11,14 @@ namespace {
 
 constexpr uint32_t kReplacement = 0xFFFD;
 
-/// Next code point of `text`, kReplacement for a byte that begins none; moves `at` behind it.
-uint32_t nextCodePoint(std::string_view text, size_t& at) {
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char lead = byte(at);
-    const int length = lead < 0x80                   ? 1
-                       : lead >= 0xC2 && lead < 0xE0 ? 2
-                       : lead >= 0xE0 && lead < 0xF0 ? 3
-                       : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                     : 0;
-    if (length == 0 || at + static_cast<size_t>(length) > text.size()) {
-        ++at;
-        return kReplacement;
-    }
-    uint32_t code = length == 1 ? lead : lead & (0x7FU >> length);
-    for (size_t i = 1; i < static_cast<size_t>(length); ++i) {
-        if ((byte(at + i) & 0xC0) != 0x80) {
-            ++at;
-            return kReplacement;
-        }
-        code = code << 6 | (byte(at + i) & 0x3FU);
-    }
-    at += static_cast<size_t>(length);
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    return overlong || code > 0x10FFFF ? kReplacement : code;
-}
-
 bool mayBeShown(uint32_t code) {
     if (code < 0x20 || (code >= 0x7F && code < 0xA0)) // C0, DEL, C1
         return false;
-    if ((code >= 0xD800 && code < 0xE000) || (code & 0xFFFE) == 0xFFFE || (code >= 0xFDD0 && code < 0xFDF0))
+    if (code == kNotUtf8 || (code & 0xFFFE) == 0xFFFE || (code >= 0xFDD0 && code < 0xFDF0))
         return false;
     const bool turns = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||
                        code == 0x200E || code == 0x200F || code == 0x061C;
     return !turns && code != 0x2028 && code != 0x2029;
-}
-
-void append(std::string& out, uint32_t code) {
-    const auto push = [&](uint32_t byte) { out += static_cast<char>(byte); };
-    if (code < 0x80) {
-        push(code);
-    } else if (code < 0x800) {
-        push(0xC0 | code >> 6);
-        push(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        push(0xE0 | code >> 12);
-        push(0x80 | (code >> 6 & 0x3F));
-        push(0x80 | (code & 0x3F));
-    } else {
-        push(0xF0 | code >> 18);
-        push(0x80 | (code >> 12 & 0x3F));
-        push(0x80 | (code >> 6 & 0x3F));
-        push(0x80 | (code & 0x3F));
-    }
 }
 
 } // namespace
@@ -72,10 +29,9 @@ std::string cleanText(std::string_view text, size_t max_characters) {
     for (size_t at = 0; at < text.size(); ++count) {
         if (count == max_characters)
             return out + "…";
-        const uint32_t code = nextCodePoint(text, at);
-        append(out, code == '\t' || code == '\n' || code == '\r' ? ' '
-                    : mayBeShown(code)                           ? code
-                                                                 : kReplacement);
+        const uint32_t code = decodeUtf8(text, at);
+        const bool space = code == '\t' || code == '\n' || code == '\r';
+        appendUtf8(out, space ? ' ' : mayBeShown(code) ? code : kReplacement);
     }
     return out;
 }

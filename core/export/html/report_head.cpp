@@ -78,10 +78,9 @@ std::string facts(const Analysis& analysis) {
     std::string text;
     if (!info.model.empty() && info.model != info.name)
         text += escape(info.model, 120) + " · ";
-    text += fmt::format("{} nodes · {} collectives · {} process group{}",
-                        formatCount(static_cast<int64_t>(graph.size())),
-                        formatCount(static_cast<int64_t>(analysis.after.collectives->size())),
-                        graph.groups().size(), graph.groups().size() == 1 ? "" : "s");
+    text += fmt::format("{} · {} · {}", counted(graph.size(), "node"),
+                        counted(analysis.after.collectives->size(), "collective"),
+                        counted(graph.groups().size(), "process group"));
     if (info.world_size > 0)
         text += fmt::format(" · rank {} of {}", info.rank, info.world_size);
     if (info.level == GraphLevel::Scheduler)

@@ -1,4 +1,5 @@
 // Settings, report and log lines of document 001's passes.
+#include "base/units.h"
 #include "cost/device_presets.h"
 #include "passes/fsdp_bucketing/fsdp_bucketing.h"
 
@@ -107,8 +108,7 @@ private:
 std::string summaryOf(const PreBucketResult& result, size_t deduplicated, double cap_mib) {
     std::string text;
     if (deduplicated > 0)
-        text = fmt::format("Summed {} pair{} of reduce-scatters before sending. ", deduplicated,
-                           deduplicated == 1 ? "" : "s");
+        text = fmt::format("Summed {} of reduce-scatters before sending. ", counted(deduplicated, "pair"));
     if (result.groups.names.empty())
         return text + "No gather of a single parameter tells which groups are FSDP's: nothing is bucketed.";
     return text + fmt::format("Buckets up to {:.1f} MiB: all-gathers {} → {}, reduce-scatters {} → {}, "

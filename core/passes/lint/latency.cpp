@@ -108,9 +108,9 @@ void reportGroup(LintContext& context, GroupId group, const std::vector<Gather>&
         Severity::Warning, "latency-bound-gathers", saving.best.front()->launch,
         fmt::format(
             "{} of {} weight gathers on {} spend most of their time in latency and are not bucketed: shared "
-            "launches would save about {} of {} of transfer ({} launches less, by the model of {})",
+            "launches would save about {} of {} of transfer ({} launch{} less, by the model of {})",
             saving.bound, gathers.size(), context.groupText(group), time(saving.saved_us),
-            time(saving.all_us), saving.launches, context.device->name),
+            time(saving.all_us), saving.launches, saving.launches == 1 ? "" : "es", context.device->name),
         fmt::format("bucket_mode=coalesced, or by hand where it pays most: --edit bucket:{}{}",
                     namesOf(context.graph, saving.best),
                     saving.best.size() > 4 ? fmt::format(" (the first 4 of {})", saving.best.size())

@@ -1,6 +1,8 @@
 // The scheduler "parameter-prefetch": settings in; decisions, log line and diagnostics out.
 #include "schedule/parameter_prefetch/parameter_prefetch.h"
 
+#include "base/units.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -137,9 +139,8 @@ void reportDerived(const ScheduleInput& input, const FsdpTags& tags, Diagnostics
     }
     std::string what;
     if (tags.derived_gathers)
-        what = fmt::format("{} gather{} and unsharded bytes derived: gathers of one parameter each, and the "
-                           "size of what they yield",
-                           gathers, gathers == 1 ? "" : "s");
+        what = counted(gathers, "gather") +
+               " and unsharded bytes derived: gathers of one parameter each, and the size of what they yield";
     if (tags.derived_phases)
         what += fmt::format("{}phases derived: {} of {} nodes are backward", what.empty() ? "" : "; ",
                             backward, input.graph.size());

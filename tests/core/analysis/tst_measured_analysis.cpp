@@ -28,6 +28,7 @@ private slots:
     void init();
     void runsAgain();
     void measuredContention();
+    void contentionBelowOne();
 
 private:
     AnalysisPtr run();
@@ -110,6 +111,29 @@ void TestMeasuredAnalysis::measuredContention() {
     for (const Decision& decision : analysis->after.schedule->decisions) {
         if (decision.verdict != Verdict::NotCandidate)
             QCOMPARE(decision.need_ns, decision.comm_ns * 2.0 + 5000);
+    }
+}
+
+/// Measured on a busy machine: transfers "faster" beside compute would make the windows too short.
+void TestMeasuredAnalysis::contentionBelowOne() {
+    if (!cost_)
+        return;
+    Profile noisy = profile(4242);
+    noisy.contention = {{"gather", "mm", 8192, 1000, 750, 500, 600}};
+    QVERIFY(ProfileStore::open(store_)->add(noisy).ok());
+    const auto warned = [](const AnalysisPtr& analysis) {
+        const auto& all = analysis->diagnostics.all();
+        return std::any_of(all.begin(), all.end(), [](const Diagnostic& item) {
+            return item.code == "contention-below-one" && item.severity == Severity::Warning;
+        });
+    };
+    QVERIFY(!warned(run())); // not asked for
+    QVERIFY(request_.settings.set(Setting::MeasuredContention, "true").ok());
+    for (int round = 0; round < 2; ++round) { // the second time from the caches
+        const AnalysisPtr analysis = run();
+        QCOMPARE(analysis->request.settings.number(Setting::Contention), 1.0);
+        QCOMPARE(analysis->request.settings.number(Setting::ComputeSlowdown), 1.2);
+        QVERIFY(warned(analysis));
     }
 }
 

@@ -40,6 +40,7 @@ Profile sampleProfile(const std::string& device, int entries = 3, int64_t scale 
                                    Provenance::Measured, "a note"});
     }
     profile.contention.push_back({"gather", "mm", 1 << 20, 100, 150, 200, 210});
+    profile.no_contention.push_back({"other", "mm", 1 << 21, 0, 0, 0, 0, "one queue"});
     return profile;
 }
 
@@ -91,6 +92,7 @@ private slots:
     void emptyFile();
     void newerSchema();
     void olderSchema();
+    void olderContention();
     void readOnly();
     void locked();
     void full();
@@ -202,7 +204,7 @@ void TestProfileStore::newerSchema() {
     const auto store = ProfileStore::open(path_);
     QVERIFY(!store.ok());
     QCOMPARE(store.error().code, std::string("newer-profile-store"));
-    QVERIFY(store.error().message.find("schema 99, this program knows up to 2") != std::string::npos);
+    QVERIFY(store.error().message.find("schema 99, this program knows up to 3") != std::string::npos);
     QCOMPARE(ProfileStore::openReadOnly(path_).error().code, std::string("newer-profile-store"));
 }
 
@@ -240,6 +242,25 @@ void TestProfileStore::olderSchema() {
     QCOMPARE(store->add(sampleProfile("new")).value(), int64_t(8));
     QCOMPARE(store->read(8)->contention.size(), 1U);
     QCOMPARE(Sqlite(path_).text("PRAGMA user_version"), std::to_string(kProfileSchemaVersion));
+}
+
+/// Version 2 knew no reasons.
+void TestProfileStore::olderContention() {
+    Profile profile = sampleProfile("a");
+    profile.no_contention.clear();
+    QVERIFY(ProfileStore::open(path_)->add(profile).ok());
+    QVERIFY(Sqlite(path_).run("ALTER TABLE contention DROP COLUMN reason; PRAGMA user_version=2"));
+    for (const bool writable : {false, true}) {
+        auto store = writable ? ProfileStore::open(path_) : ProfileStore::openReadOnly(path_);
+        QVERIFY2(store.ok(), store.ok() ? "" : store.error().message.c_str());
+        QCOMPARE(store->list()->front().contention_points, int64_t(1));
+        QCOMPARE(store->read(1)->contention, profile.contention);
+        QVERIFY(store->read(1)->no_contention.empty());
+        if (writable)
+            QCOMPARE(store->add(sampleProfile("b")).value(), int64_t(2));
+    }
+    const Profile read = ProfileStore::openReadOnly(path_)->read(2).value();
+    QCOMPARE(read.no_contention, sampleProfile("b").no_contention);
 }
 
 void TestProfileStore::readOnly() {
@@ -427,11 +448,14 @@ void TestProfileStore::writersTakeTurns() {
             ProfileStoreOptions options;
             options.busy_ms = 20000;
             auto store = ProfileStore::open(path_, options);
-            for (int k = 0; store.ok() && k < 10; ++k) {
-                if (!store->add(sampleProfile("a", 20)).ok())
-                    return 1;
+            Status status = store ? Status(Unit{}) : Status(store.error());
+            for (int k = 0; status && k < 10; ++k) {
+                const Result<int64_t> id = store->add(sampleProfile("a", 20));
+                status = id ? Status(Unit{}) : Status(id.error());
             }
-            return store.ok() ? 0 : 2;
+            if (!status)
+                std::fprintf(stderr, "%s\n", status.error().message.c_str());
+            return status ? 0 : 1;
         }));
     for (const pid_t child : children)
         QCOMPARE(exitOf(child), 0);

@@ -5,8 +5,10 @@
 #include "export/bundle.h"
 #include "export/bundle_diff.h"
 #include "export/graph_json.h"
+#include "export/ranks_json.h"
 #include "graph/order_edges.h"
 #include "import/importer.h"
+#include "support/profile_graph.h"
 #include "support/test_data.h"
 
 #include <QTemporaryDir>
@@ -94,11 +96,14 @@ class TestBundle : public QObject {
 private slots:
     void sameAnalysis_data();
     void sameAnalysis();
+    void otherRanksStay_data();
+    void otherRanksStay();
     void measuredCostsStay();
     void everyGraphSurvives();
     void nothingDiffers();
     void differences();
     void brokenBundles();
+    void editedBundles_data();
     void editedBundles();
     void otherVersions();
     void costCountsAddUp();
@@ -154,16 +159,46 @@ void TestBundle::sameAnalysis() {
     QVERIFY(first);
     const std::string path = write("again.bundle.json", writeBundle(*first));
     QVERIFY(isBundle(path));
-    Diagnostics diagnostics;
-    const Result<AnalysisRequest> stated = bundleRequest(path, diagnostics);
+    const Result<AnalysisRequest> stated = bundleRequest(path);
     QVERIFY(stated.ok());
-    QVERIFY(diagnostics.all().empty());
+    QVERIFY(stated->notes.all().empty());
     QVERIFY(stated->settings == request->settings);
     const AnalysisPtr second = analyse(stated.value());
     QVERIFY(second);
     QCOMPARE(writeAnalysisJson(*second), writeAnalysisJson(*first));
     const BundleDiff diff = compareBundles(path, write("second.bundle.json", writeBundle(*second))).value();
     QVERIFY(!diff.found());
+}
+
+void TestBundle::otherRanksStay_data() {
+    QTest::addColumn<QString>("mode");
+    for (const char* mode : {"identical", "slot", "pinned", "abort"})
+        QTest::newRow(mode) << mode;
+}
+
+/// The schedule still keeps to the other ranks, whose files may be gone.
+void TestBundle::otherRanksStay() {
+    QFETCH(QString, mode);
+    AnalysisRequest request;
+    request.graph_file = write("rank0.json", test::profileGraphText({}));
+    const test::ProfileGraph other = test::otherRank(mode.toStdString());
+    request.rank_files = {write("rank1.json", test::profileGraphText(other)),
+                          write("rank2.json", test::profileGraphText(other))};
+    const AnalysisPtr first = analyse(request);
+    QVERIFY(first && first->ranks);
+    QCOMPARE(rankModeName(first->ranks->mode), std::string_view(mode.toStdString()));
+    const std::string path = write("ranks.bundle.json", writeBundle(*first));
+    for (const std::string& file : request.rank_files)
+        std::filesystem::remove(file);
+    std::filesystem::remove(request.graph_file);
+    const AnalysisPtr second = analyse(bundleRequest(path).value());
+    QVERIFY(second && second->ranks);
+    QCOMPARE(writeRanksJson(*second->ranks), writeRanksJson(*first->ranks));
+    QCOMPARE(writeAnalysisJson(*second), writeAnalysisJson(*first));
+    const std::string again = writeBundle(*second);
+    QCOMPARE(Json::parse(again)["ranks"].dump(), Json::parse(writeBundle(*first))["ranks"].dump());
+    QVERIFY(!compareBundles(path, write("again.bundle.json", again))->found());
+    QCOMPARE(Json::parse(again)["ranks"]["graphs"].size(), size_t(mode == "identical" ? 0 : 1));
 }
 
 /// A bundle stands for the store that its costs came from: the store may be gone or hold newer profiles.
@@ -184,10 +219,9 @@ void TestBundle::measuredCostsStay() {
         const std::string path = write("measured.bundle.json", text);
         measureSample(store, 3);
         for (int round = 0; round < 2; ++round) {
-            Diagnostics diagnostics;
-            const Result<AnalysisRequest> stated = bundleRequest(path, diagnostics);
+            const Result<AnalysisRequest> stated = bundleRequest(path);
             QVERIFY(stated.ok());
-            QVERIFY(diagnostics.all().empty());
+            QVERIFY(stated->notes.all().empty());
             const AnalysisPtr second = analyse(stated.value());
             QVERIFY(second);
             QCOMPARE(second->request.settings.text(Setting::ProfileStore), std::string("none"));
@@ -197,12 +231,9 @@ void TestBundle::measuredCostsStay() {
             const std::string again = writeBundle(*second);
             // The request tells where the costs came from: from the store first, then from the bundle.
             Json one = Json::parse(text), two = Json::parse(again);
-            one["request"].erase("cost_files");
-            two["request"].erase("cost_files");
-            // A bundle is one source: it names what several sources gave by all their names.
             for (Json* bundle : {&one, &two}) {
-                for (Json& cost : (*bundle)["costs"]["after"])
-                    cost.erase("source");
+                (*bundle)["request"].erase("cost_files");
+                (*bundle)["hashes"]["parts"].erase("request");
             }
             QCOMPARE(two.dump(), one.dump());
             QVERIFY(!compareBundles(path, write("again.bundle.json", again))->found());
@@ -281,8 +312,7 @@ void TestBundle::brokenBundles() {
     const std::string text = writeBundle(*analyse(*request));
     const std::string cut = write("cut.bundle.json", text.substr(0, text.size() / 2));
     QVERIFY(isBundle(cut));
-    Diagnostics diagnostics;
-    QCOMPARE(bundleRequest(cut, diagnostics).error().code, std::string("bad-bundle"));
+    QCOMPARE(bundleRequest(cut).error().code, std::string("bad-bundle"));
     AnalysisRequest open;
     open.graph_file = cut;
     QVERIFY(!Analyser().analyse(open, {}).ok());
@@ -292,30 +322,60 @@ void TestBundle::brokenBundles() {
     newer["request"]["settings"]["no_such_setting"] = "1";
     const std::string path =
         write("newer.bundle.json", "{\"format\":\"gatherscope.bundle\"," + newer.dump().substr(1));
-    QVERIFY(bundleRequest(path, diagnostics).ok());
-    QCOMPARE(diagnostics.all().size(), size_t(1));
+    const AnalysisRequest stated = bundleRequest(path).value();
+    QCOMPARE(stated.notes.all().size(), size_t(1));
+    const auto opened = analyse(stated); // says so, too
+    QCOMPARE(opened->input_diagnostics.all().front().code, std::string("bundle-setting"));
 }
 
-/// What a bundle states of its graph must be true, or CI compares something else.
+void TestBundle::editedBundles_data() {
+    QTest::addColumn<QString>("part");
+    QTest::addColumn<QString>("from");
+    QTest::addColumn<QString>("to");
+    QTest::newRow("an operator") << "graph"
+                                 << "aten.mm.default"
+                                 << "aten.xx.default";
+    QTest::newRow("a cost") << "costs"
+                            << "\"ns\":null"
+                            << "\"ns\":1234";
+    QTest::newRow("a decision") << "analysis"
+                                << "\"hidden\""
+                                << "\"HIDDEN\"";
+    QTest::newRow("a setting") << "request"
+                               << "\"contention\":\"1.5\""
+                               << "\"contention\":\"1.6\"";
+    QTest::newRow("a version") << "versions"
+                               << "gatherscope"
+                               << "gatherscop";
+}
+
+/// What a bundle states must be true, or CI compares something else.
 void TestBundle::editedBundles() {
-    const std::string text = writeBundle(*analyse(sampleRequest()));
+    QFETCH(QString, part);
+    QFETCH(QString, from);
+    QFETCH(QString, to);
+    AnalysisRequest request = sampleRequest();
+    request.cost_files.push_back(GATHERSCOPE_SOURCE_DIR "/samples/mlp4_fsdp8_joint.roofline.json");
+    const std::string text = writeBundle(*analyse(request));
     const std::string path = write("a.bundle.json", text);
-    QVERIFY(!compareBundles(path, path)->found());
+    const Result<BundleDiff> untouched = compareBundles(path, path);
+    QVERIFY2(untouched.ok(), untouched.ok() ? "" : untouched.error().message.c_str());
+    QVERIFY(!untouched->found());
     std::string changed = text;
-    const size_t graph = changed.find("\n\"graph\":");
-    const size_t target = changed.find("aten.mm.default", graph);
+    const size_t begin = changed.find("\n\"" + part.toStdString() + "\":");
+    const size_t target = changed.find(from.toStdString(), begin);
     QVERIFY(target != std::string::npos);
-    changed.replace(target, 15, "aten.xx.default");
+    changed.replace(target, static_cast<size_t>(from.size()), to.toStdString());
     const std::string edited = write("edited.bundle.json", changed);
-    const BundleDiff diff = compareBundles(path, edited).value();
+    const Result<BundleDiff> compared = compareBundles(path, edited);
+    QVERIFY2(compared.ok(), compared.ok() ? "" : compared.error().message.c_str());
+    const BundleDiff& diff = compared.value();
     QVERIFY(diff.found());
-    QCOMPARE(diff.changes.size(), size_t(1));
-    QCOMPARE(diff.changes[0].what, std::string("edited bundle"));
-    QCOMPARE(diff.changes[0].name, edited);
+    QCOMPARE(diff.changes.back().what, std::string("edited bundle"));
+    QCOMPARE(diff.changes.back().name, edited);
+    QVERIFY(diff.changes.back().b.find("\"" + part.toStdString() + "\"") != std::string::npos);
     QVERIFY(compareBundles(edited, edited)->found());
-    AnalysisRequest open;
-    open.graph_file = edited;
-    const auto opened = analyse(open);
+    const auto opened = analyse(bundleRequest(edited).value());
     const auto& said = opened->diagnostics.all();
     QVERIFY(std::any_of(said.begin(), said.end(), [](const Diagnostic& item) {
         return item.code == "bundle-edited" && item.severity == Severity::Warning;
@@ -329,8 +389,7 @@ void TestBundle::otherVersions() {
         const std::string here = "\"version\":1,";
         other.replace(other.find(here), here.size(), std::string("\"version\":") + version + ",");
         const std::string path = write("other.bundle.json", other);
-        Diagnostics diagnostics;
-        QCOMPARE(bundleRequest(path, diagnostics).error().code, std::string("bundle-version"));
+        QCOMPARE(bundleRequest(path).error().code, std::string("bundle-version"));
         QCOMPARE(compareBundles(path, path).error().code, std::string("bundle-version"));
         AnalysisRequest open;
         open.graph_file = path;

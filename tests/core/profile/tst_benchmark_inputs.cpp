@@ -165,6 +165,13 @@ private slots:
         std::vector<float> values(50'000);
         fillTensor(floats, reinterpret_cast<std::byte*>(values.data()));
         QVERIFY(std::all_of(values.begin(), values.end(), [](float x) { return x >= -1 && x < 1; }));
+        // Rows far apart: what lies between them is left alone.
+        const TensorSpec sparse{DType::Float32, {2, 3}, {100'000, 1}, InputFill::Ones, 0};
+        std::vector<float> storage(100'003, -1);
+        fillTensor(sparse, reinterpret_cast<std::byte*>(storage.data()));
+        QCOMPARE(std::count(storage.begin(), storage.end(), 1.0f), std::ptrdiff_t{6});
+        QCOMPARE(storage[100'002], 1.0f);
+        QCOMPARE(storage[3], -1.0f);
         const TensorSpec empty{DType::Float32, {0, 4}, {4, 1}, InputFill::Random, 0};
         fillTensor(empty, nullptr);
         QCOMPARE(empty.storageBytes(), int64_t{0});
@@ -213,7 +220,7 @@ private slots:
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("part");
         QTest::newRow("no JSON") << "nonsense"
-                                 << "gatherscope.benchmark_inputs";
+                                 << "syntax error";
         QTest::newRow("another format") << R"({"format": "x", "version": 1, "ops": {}})"
                                         << "gatherscope.benchmark_inputs";
         const auto row = [](const char* name, const char* text, const char* part) {
@@ -238,7 +245,38 @@ private slots:
         QVERIFY2(added.error().message.find(part.toStdString()) != std::string::npos,
                  added.error().message.c_str());
         QCOMPARE(added.error().where.file, std::string("own.json"));
+        QVERIFY(added.error().message.find("own.json") != std::string::npos);
         QVERIFY(!registry.knows("a.b"));
+    }
+
+    void faultsHaveLines() {
+        BenchmarkInputRegistry registry;
+        std::string text = "{\"format\": \"gatherscope.benchmark_inputs\", \"version\": 1,\n \"ops\": {\n"
+                           "  \"a.b\": {},\n    \"c.d\": {\"hook\": \"nowhere\"}}}\n";
+        Status added = registry.addText(text, "own.json");
+        QCOMPARE(added.error().where.line, 4U);
+        QCOMPARE(added.error().where.column, 5U);
+        QVERIFY(added.error().message.find("\"c.d\"") != std::string::npos);
+        text.replace(text.find("{},"), 3, "{},,");
+        added = registry.addText(text, "own.json");
+        QCOMPARE(added.error().where.line, 3U);
+        QCOMPARE(added.error().where.column, 13U);
+    }
+
+    /// Of nodes that run as one kernel: what they read from outside, filled as the first reader wants.
+    void kernelsAreAskedFromOutside() {
+        OpGraph g;
+        const Arg x = g.input(DType::Float32, {4}), y = g.input(DType::Float32, {4});
+        const Value value = stridedValue(DType::Float32, {4});
+        const NodeId root = g.call("aten.sqrt.default", {x}, value);
+        const NodeId sum = g.call("aten.add.Tensor", {g.b.nodeArg(root), y}, value);
+        const NodeId last = g.call("aten.mul.Tensor", {g.b.nodeArg(sum), x}, value);
+        const GraphPtr graph = g.finish();
+        const auto outside = BenchmarkInputRegistry().makeOutside(*graph, {root, sum, last});
+        QVERIFY(outside.ok());
+        QCOMPARE(outside->size(), size_t{2});
+        QVERIFY(outside->at(x.node()).fill == InputFill::Positive);
+        QVERIFY(outside->at(y.node()).fill == InputFill::Random);
     }
 };
 

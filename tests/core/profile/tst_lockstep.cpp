@@ -320,14 +320,7 @@ private slots:
         QFETCH(QString, mode);
         World world;
         world.text = [&](int32_t rank) {
-            test::ProfileGraph graph;
-            if (rank == 1 && mode == "slot")
-                graph.operation = "aten.matmul.default";
-            if (rank == 1 && mode == "pinned")
-                graph.scatter = false;
-            if (rank == 1 && mode == "abort")
-                graph.layers = 3;
-            return profileGraphText(graph);
+            return profileGraphText(rank == 1 ? test::otherRank(mode.toStdString()) : test::ProfileGraph());
         };
         const std::vector<RankRun> runs = runWorld(world);
         for (const RankRun& run : runs) {
@@ -345,6 +338,53 @@ private slots:
             QCOMPARE(entryOf(run.result(), "aten.matmul") != nullptr, mode == "slot");
         }
         QCOMPARE(runs[0].warnings("ranks-differ"), size_t(mode == "abort" ? 0 : 1));
+    }
+
+    void contentionThatFailsIsSaidWithItsReason_data() {
+        QTest::addColumn<QString>("what");
+        QTest::addColumn<QString>("reason");
+        QTest::addColumn<bool>("beside");
+        QTest::newRow("queue") << "queue"
+                               << "rank 0: it has one queue" << true;
+        QTest::newRow("no compute") << "none"
+                                    << "no compute operator was measured" << false;
+        QTest::newRow("elsewhere") << "elsewhere"
+                                   << "is in every rank's graph" << true;
+    }
+
+    void contentionThatFailsIsSaidWithItsReason() {
+        QFETCH(QString, what);
+        QFETCH(QString, reason);
+        QFETCH(bool, beside);
+        World world;
+        world.work.compute = what != "none";
+        if (what == "queue")
+            world.hooks = [](int32_t, FakeHooks& hooks) {
+                hooks.together = []() -> Status {
+                    return Error{"not-supported", "it has one queue", {}, ""};
+                };
+            };
+        if (what == "elsewhere") // no compute key is on both ranks
+            world.text = [](int32_t rank) {
+                test::ProfileGraph graph;
+                graph.scatter = false;
+                graph.rows = rank == 0 ? 64 : 128;
+                return profileGraphText(graph);
+            };
+        const std::vector<RankRun> runs = runWorld(world);
+        for (const RankRun& run : runs) {
+            QVERIFY2(run.ok(), run.ok() ? "" : run.failure().error.message.c_str());
+            const Profile& profile = run.result().profile;
+            QVERIFY(profile.contention.empty());
+            QCOMPARE(profile.no_contention.size(), size_t(1));
+            const ContentionPoint& gap = profile.no_contention[0];
+            QVERIFY2(gap.reason.find(reason.toStdString()) != std::string::npos, gap.reason.c_str());
+            QCOMPARE(!gap.beside.empty(), beside);
+            QCOMPARE(gap.bytes, int64_t(16384));
+            QVERIFY(gap.key.starts_with("all_gather"));
+            QCOMPARE(profile.no_contention, runs[0].result().profile.no_contention);
+        }
+        QCOMPARE(runs[0].warnings(what == "queue" ? "contention-failed" : "no-contention"), size_t(1));
     }
 
     void knownKeysAreNotMeasured() {

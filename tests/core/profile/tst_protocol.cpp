@@ -38,7 +38,7 @@ private slots:
         QCOMPARE(progress.eta_ns, -1);
         ProfileEntry entry{"key", "compute", "label", 5, 10, 1, -1, 3, Provenance::Extrapolated, "note"};
         QCOMPARE(thereAndBack(EntryMessage{entry}).entry, entry);
-        const ContentionPoint point{"g", "mm", 1, 2, 3, 4, 5};
+        const ContentionPoint point{"g", "mm", 1, 2, 3, 4, 5, "why"};
         QCOMPARE(thereAndBack(ContentionMessage{point}).point, point);
         QCOMPARE(thereAndBack(WarningMessage{"c", "m", "h"}).hint, "h");
         QCOMPARE(thereAndBack(ByeMessage{"done"}).reason, "done");
@@ -108,10 +108,22 @@ private slots:
     void hashesTellTablesApart() {
         ProfileEntry a{"key", "compute", "label", 5, 10, 1, -1, 3, Provenance::Measured, ""};
         ProfileEntry b = a;
-        QCOMPARE(tableHash({a}, {}), tableHash({b}, {}));
+        Profile one, other;
+        one.entries = {a};
+        other.entries = {b};
+        QCOMPARE(tableHash(one), tableHash(other));
         b.rank_skew_ns = 0;
-        QVERIFY(tableHash({a}, {}) != tableHash({b}, {}));
-        QVERIFY(tableHash({a}, {}) != tableHash({a}, {ContentionPoint{}}));
+        other.entries = {b};
+        QVERIFY(tableHash(one) != tableHash(other));
+        other = one;
+        other.contention = {ContentionPoint{}};
+        QVERIFY(tableHash(one) != tableHash(other));
+        one.no_contention = {ContentionPoint{}};
+        one.no_contention[0].reason = "no thread is free";
+        const uint64_t hash = tableHash(one);
+        QVERIFY(hash != tableHash(other));
+        one.no_contention[0].reason = "no memory is free";
+        QVERIFY(hash != tableHash(one));
     }
 
     void workListsTravel() {

@@ -1,13 +1,18 @@
 // Costs: what stands on top, editing in place, taking an edit back, filters, selection.
+#include "cost/profile_store.h"
 #include "dock_test.h"
 #include "views/docks/chip.h"
 #include "views/docks/costs_view.h"
 #include "views/docks/data_table.h"
 #include "views/docks/filter_field.h"
+#include "views/profile/cost_changes_table.h"
+#include "views/profile/profile_comparison.h"
 
 #include <QAbstractItemModelTester>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPushButton>
+#include <QTemporaryDir>
 
 using namespace gs;
 
@@ -24,6 +29,31 @@ int rowWith(const CostsView& view, const QString& label) {
 
 QString cell(const CostsView& view, int row, int column) {
     return view.table()->model()->index(row, column).data().toString();
+}
+
+/// A store of two profiles: of the keys a, b, c and d, and of a, b, c and e.
+std::string storeOfTwo(const QTemporaryDir& folder) {
+    const std::string path = folder.filePath(QStringLiteral("p.db")).toStdString();
+    const auto profile = [](std::vector<std::pair<const char*, int64_t>> times) {
+        Profile made;
+        made.device = "NVIDIA H200";
+        for (const auto& [key, ns] : times) {
+            ProfileEntry entry;
+            entry.key = key;
+            entry.kind = "compute";
+            entry.label = std::string("op ") + key;
+            entry.ns = ns;
+            entry.calls = 2;
+            made.entries.push_back(entry);
+        }
+        return made;
+    };
+    {
+        auto store = ProfileStore::open(path);
+        (void)store->add(profile({{"a", 1000}, {"b", 4000}, {"c", 500}, {"d", 100}}));
+        (void)store->add(profile({{"a", 2000}, {"b", 3000}, {"c", 500}, {"e", 700}}));
+    }
+    return path;
 }
 
 } // namespace
@@ -45,6 +75,7 @@ private slots:
     void pins();
     void againstTheModel();
     void selection();
+    void profilesAgainstEachOther();
 
 private:
     test::IsolatedSettings settings_;
@@ -265,6 +296,59 @@ void TestCostsView::selection() {
     QVERIFY(asked.selections[0].kind == Selection::Kind::Gather); // its first launch
     view.setSelection({Selection::Kind::Node, "tokens"});         // costs nothing by definition
     QVERIFY(!view.table()->currentIndex().isValid());
+}
+
+void TestCostsView::profilesAgainstEachOther() {
+    const QTemporaryDir folder;
+    const std::string path = storeOfTwo(folder);
+    CostsView view;
+    test::showAt(view, 900, 420);
+    view.setSnapshot(test::sampleAnalysis());
+    QVERIFY(!view.compareButton()->isVisible()); // without a store there are no profiles
+    test::SampleOptions options;
+    options.edit = [&](Analysis& analysis) {
+        analysis.request.settings.set(Setting::ProfileStore, path);
+        analysis.request.settings.set(Setting::ProfileChoice, "1");
+    };
+    const AnalysisPtr measured = test::sampleAnalysis(options);
+    view.setSnapshot(measured);
+    QVERIFY(view.compareButton()->isVisible());
+    QMenu* menu = view.compareButton()->menu();
+    emit menu->aboutToShow();
+    QCOMPARE(menu->actions().size(), 2);
+    QVERIFY(menu->actions()[0]->text().startsWith(QStringLiteral("2 · NVIDIA H200")));
+    QVERIFY(!menu->actions()[1]->isEnabled() &&
+            menu->actions()[1]->text().contains(QStringLiteral("in use")));
+    menu->actions()[0]->trigger();
+    ProfileComparison& comparison = *view.comparison();
+    QVERIFY(comparison.isVisible() && !view.table()->isVisible());
+    // 2 × (1000 + 4000 + 500) against 2 × (2000 + 3000 + 500)
+    QVERIFY2(comparison.words().contains(QStringLiteral("11.0 µs → 11.0 µs")),
+             qPrintable(comparison.words()));
+    CostChangesTable& changes = *comparison.changes();
+    const QAbstractItemModel* rows = changes.table()->model();
+    QAbstractItemModelTester tester(changes.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QCOMPARE(rows->rowCount(), 5);
+    QCOMPARE(changes.slowerChip()->count(), 1);
+    QCOMPARE(changes.fasterChip()->count(), 1);
+    QCOMPARE(changes.otherChip()->count(), 2);
+    changes.table()->sortByColumn(CostChangesModel::Ratio, Qt::DescendingOrder);
+    QCOMPARE(rows->index(0, CostChangesModel::Label).data().toString(), QStringLiteral("op a"));
+    QCOMPARE(rows->index(0, CostChangesModel::Ratio).data().toString(), QStringLiteral("×2.00"));
+    QCOMPARE(rows->index(0, CostChangesModel::Ratio).data(ChangeBarRole).toDouble(), 1.0);
+    QCOMPARE(rows->headerData(CostChangesModel::Old, Qt::Horizontal).toString(), QStringLiteral("A"));
+    QTest::mouseClick(changes.slowerChip(), Qt::LeftButton);
+    QTest::mouseClick(changes.otherChip(), Qt::LeftButton);
+    QCOMPARE(rows->rowCount(), 3);
+    view.setSnapshot(measured); // an analysis more does not close it
+    QVERIFY(comparison.isVisible());
+    QTest::mouseClick(comparison.closeButton(), Qt::LeftButton);
+    QVERIFY(!comparison.isVisible() && view.table()->isVisible());
+    view.compareWith(7);
+    QVERIFY2(comparison.words().contains(QStringLiteral("7")), qPrintable(comparison.words()));
+    QVERIFY(!changes.isVisible());
+    view.setSnapshot(nullptr);
+    QVERIFY(!comparison.isVisible());
 }
 
 QTEST_MAIN(TestCostsView)

@@ -81,10 +81,10 @@ void TestSettingsView::spinBox() {
     auto* spin = widget<QDoubleSpinBox>(view, Setting::SlackNs);
     spin->setFocus();
     spin->selectAll();
-    QTest::keyClicks(spin, "7500");
+    QTest::keyClicks(spin, "7.5");
     QVERIFY(asked.settings.empty()); // half-typed numbers are nobody's wish
     view.setSnapshot(withSetting(Setting::Contention, "2"));
-    QCOMPARE(spin->text(), QStringLiteral("7500 ns")); // nor are they overwritten
+    QCOMPARE(spin->text(), QStringLiteral("7.5 µs")); // nor are they overwritten
     QTest::keyClick(spin, Qt::Key_Return);
     QCOMPARE(asked.settings.size(), size_t{1});
     QVERIFY((asked.settings[0] == std::pair<QString, QString>{"slack_ns", "7500"}));

@@ -4,11 +4,13 @@
 #include "views/timeline/measured_tips.h"
 #include "views/timeline/range_totals.h"
 #include "views/timeline/timeline_canvas.h"
+#include "views/timeline/timeline_layout.h"
 #include "views/timeline/timeline_text.h"
 #include "views/timeline/timeline_view.h"
 
 #include "views/timeline/timeline_fixture.h"
 
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -60,6 +62,31 @@ class TestMeasuredBand : public QObject {
 
 private slots:
     void init() { QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!.*propagateSizeHints)"))); }
+
+    /// At the usual size of the window nothing is below the edge: lanes get lower instead.
+    void isSeenWithoutScrolling() {
+        const AnalysisPtr analysis = measured(test::makeAnalysis(shape()), {});
+        const auto data = TimelineData::build(analysis);
+        const double usual = layoutTimeline(*data, 1000).height;
+        for (const double height : {330.0, 310.0, 300.0}) {
+            const TimelineLayout layout = layoutTimeline(*data, height);
+            const size_t lanes = data->bands.back().lanes.size();
+            if (lanes <= 2)
+                QVERIFY2(layout.height <= height, qPrintable(QString::number(layout.height)));
+            QVERIFY(layout.height < usual);
+            for (size_t i = 1; i < layout.rows.size(); ++i)
+                QVERIFY(layout.rows[i].top > layout.rows[i - 1].bottom() && layout.rows[i].height >= 14);
+        }
+        // Where even that is not enough, a run that is laid over is scrolled to.
+        TimelineView view;
+        view.resize(900, 260);
+        view.show();
+        view.setSnapshot(test::makeAnalysis(shape()));
+        view.setSnapshot(analysis);
+        const QScrollBar* bar = view.canvas()->verticalScrollBar();
+        QVERIFY(bar->maximum() > 0);
+        QCOMPARE(bar->value(), bar->maximum());
+    }
 
     /// As predicted: the band is the scheduled one again.
     void perfectRunLooksAsPredicted() {

@@ -1,5 +1,6 @@
 #include "profile/backends/cuda/cuda_backend.h"
 
+#include "base/median.h"
 #include "profile/backends/cuda/device_facts.h"
 #include "profile/backends/cuda/nvrtc.h"
 
@@ -22,13 +23,6 @@ public:
     using CudaOp::CudaOp;
     Status launch(cudaStream_t) override { return Unit{}; }
 };
-
-int64_t median(std::vector<int64_t> values) {
-    if (values.empty())
-        return 0;
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-}
 
 } // namespace
 

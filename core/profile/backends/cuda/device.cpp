@@ -82,64 +82,27 @@ Status repeat(DeviceMemory& memory, const std::vector<char>& piece) {
     return checked(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
-template <typename T, typename Make>
-std::vector<char> pieceOf(size_t count, Make make) {
-    std::vector<char> piece(count * sizeof(T));
-    uint64_t state = 88172645463325252ull;
-    for (size_t i = 0; i < count; ++i) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        const T value = make(state);
-        std::copy_n(reinterpret_cast<const char*>(&value), sizeof(T), piece.data() + i * sizeof(T));
-    }
-    return piece;
-}
-
-/// In [0.5, 1.5): also fit to divide by and to take roots of.
-float ordinary(uint64_t random) {
-    return 0.5f + static_cast<float>(random >> 40) * 0x1.0p-24f;
-}
-
-uint16_t highBits(float value) {
-    uint32_t bits = 0;
-    std::copy_n(reinterpret_cast<const char*>(&value), 4, reinterpret_cast<char*>(&bits));
-    return static_cast<uint16_t>(bits >> 16);
-}
-
-constexpr size_t kPiece = size_t{1} << 18;
+/// Of values that may be repeated: a few periods of what fillTensor() makes.
+constexpr int64_t kPiece = int64_t{1} << 18;
 
 } // namespace
 
-Status fillNumbers(DeviceMemory& memory, DType dtype) {
-    switch (dtype) {
-    case DType::BFloat16:
-        return repeat(memory, pieceOf<uint16_t>(kPiece, [](uint64_t r) { return highBits(ordinary(r)); }));
-    case DType::Float16: // exponent 14: [0.5, 1)
-        return repeat(memory, pieceOf<uint16_t>(kPiece, [](uint64_t r) {
-                          return static_cast<uint16_t>(0x3800 | (r >> 54));
-                      }));
-    case DType::Float32:
-    case DType::Complex64:
-        return repeat(memory, pieceOf<float>(kPiece, ordinary));
-    case DType::Float64:
-        return repeat(memory, pieceOf<double>(kPiece, [](uint64_t r) { return double(ordinary(r)); }));
-    default: // counts, truth values, what has no arithmetic here
+Status fill(DeviceMemory& memory, TensorSpec spec) {
+    if (memory.bytes() == 0)
+        return Unit{};
+    if (spec.fill == InputFill::Zeros || dtypeBytes(spec.dtype) <= 0)
         return checked(cudaMemset(memory.data(), 0, static_cast<size_t>(memory.bytes())), "cudaMemset");
+    if (!hangsOnPlace(spec.fill)) {
+        spec.shape = {std::min(kPiece, memory.bytes() / dtypeBytes(spec.dtype))};
+        spec.stride = {1};
     }
+    std::vector<char> piece(static_cast<size_t>(spec.storageBytes()));
+    fillTensor(spec, reinterpret_cast<std::byte*>(piece.data()));
+    return repeat(memory, piece);
 }
 
-Status fillIndices(DeviceMemory& memory, DType dtype, int64_t limit) {
-    const auto bound = static_cast<uint64_t>(std::max<int64_t>(limit, 1));
-    if (dtype == DType::Int64)
-        return repeat(memory, pieceOf<int64_t>(kPiece, [bound](uint64_t r) {
-                          return static_cast<int64_t>((r >> 16) % bound);
-                      }));
-    if (dtype == DType::Int32)
-        return repeat(memory, pieceOf<int32_t>(kPiece, [bound](uint64_t r) {
-                          return static_cast<int32_t>((r >> 16) % bound);
-                      }));
-    return fillNumbers(memory, dtype);
+Status fillNumbers(DeviceMemory& memory, DType dtype) {
+    return fill(memory, {dtype, {}, {}, dtypeIsFloat(dtype) ? InputFill::Random : InputFill::Zeros, 0});
 }
 
 Event::Event() {

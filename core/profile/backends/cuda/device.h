@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "graph/tensor_meta.h"
+#include "profile/benchmark_inputs.h"
 
 #include <chrono>
 #include <cuda_runtime_api.h>
@@ -40,10 +41,11 @@ private:
     int64_t bytes_ = 0;
 };
 
+/// With what fillTensor() makes of `spec`, again and again where values do not hang on their place: then only
+/// its dtype counts.
+Status fill(DeviceMemory& memory, TensorSpec spec);
 /// Ordinary numbers, equal in every run: matrix products of zeros draw less power and run faster.
 Status fillNumbers(DeviceMemory& memory, DType dtype);
-/// int64 or int32 values in [0, limit).
-Status fillIndices(DeviceMemory& memory, DType dtype, int64_t limit);
 
 class Event {
 public:

@@ -36,19 +36,17 @@ public:
         return Unit{};
     }
 
-    Status allocate() {
+    /// `outside`: how the registry fills what the region reads.
+    Status allocate(const std::map<NodeId, TensorSpec>& outside) {
         if (Status room = fits(program_.bytes()); !room)
             return room;
         for (const KernelTensor& tensor : program_.tensors) {
             Result<DeviceMemory> memory = DeviceMemory::allocate(tensor.bytes());
             if (!memory)
                 return memory.error();
-            Status filled = Unit{};
-            if (tensor.holds_indices)
-                filled = fillIndices(memory.value(), tensor.dtype, tensor.index_limit);
-            else if (tensor.role == KernelTensor::Role::Input)
-                filled = fillNumbers(memory.value(), tensor.dtype);
-            if (!filled)
+            const bool input = tensor.role == KernelTensor::Role::Input;
+            if (Status filled = input ? fill(memory.value(), kernelInput(tensor, outside)) : Status(Unit{});
+                !filled)
                 return filled;
             memory_.push_back(std::move(memory.value()));
         }
@@ -85,6 +83,9 @@ Result<CudaOpPtr> prepareKernels(const Graph& graph, const FusedRegion& region, 
     Result<FusedProgram> program = generateKernels(graph, region, "region");
     if (!program)
         return program.error();
+    const auto outside = BenchmarkInputRegistry::global().makeOutside(graph, region.nodes);
+    if (!outside)
+        return outside.error();
     if (Status room = fits(program->bytes()); !room)
         return room.error();
     int device = 0, major = 0, minor = 0;
@@ -100,7 +101,7 @@ Result<CudaOpPtr> prepareKernels(const Graph& graph, const FusedRegion& region, 
     auto op = std::make_unique<KernelOp>(std::move(program.value()), stream);
     if (Status loaded = op->load(code.value()); !loaded)
         return loaded.error();
-    if (Status allocated = op->allocate(); !allocated)
+    if (Status allocated = op->allocate(outside.value()); !allocated)
         return allocated.error();
     return CudaOpPtr(std::move(op));
 }

@@ -124,7 +124,8 @@ public:
         return Unit{};
     }
 
-    Status allocate(DType dtype, int64_t workspace) {
+    /// `inputs`: of the right operand, the left one, the result and what is added.
+    Status allocate(const std::array<TensorSpec, 4>& inputs, int64_t workspace) {
         int64_t wanted = workspace + bias_bytes_;
         for (int64_t size : sizes_)
             wanted += size;
@@ -137,7 +138,7 @@ public:
             if (!made)
                 return made.error();
             *places[i] = std::move(made.value());
-            if (Status filled = fillNumbers(*places[i], dtype); !filled)
+            if (Status filled = i < 4 ? fill(*places[i], inputs[i]) : Status(Unit{}); !filled)
                 return filled;
         }
         if (bias_bytes_ > 0 && !adds_)
@@ -258,7 +259,18 @@ Result<CudaOpPtr> MatmulLibrary::prepare(const Graph& graph, NodeId node, cudaSt
             op->describe(a.value(), b.value(), out.value(), first == 1 ? operand(graph, node, 0) : nullptr);
         !said)
         return said.error();
-    if (Status ready = op->allocate(out.value().dtype, workspaceBytes()); !ready)
+    const Result<BenchmarkInputs> inputs = BenchmarkInputRegistry::global().make(graph, node);
+    if (!inputs)
+        return inputs.error();
+    const auto filled = [&](size_t argument) {
+        const InputValue* value = inputs->find(argument);
+        const bool tensor = value && value->kind == InputValue::Kind::Tensor;
+        return tensor ? inputs->tensors[value->tensor] : TensorSpec{};
+    };
+    const TensorSpec nothing{out.value().dtype, {}, {}, InputFill::Zeros, 0};
+    if (Status ready = op->allocate(
+            {filled(first + 1), filled(first), nothing, first == 1 ? filled(0) : nothing}, workspaceBytes());
+        !ready)
         return ready.error();
     return CudaOpPtr(std::move(op));
 }

@@ -1,5 +1,6 @@
 #include "host_backend.h"
 
+#include "base/median.h"
 #include "base/units.h"
 #include "host_region.h"
 #include "timing.h"
@@ -198,7 +199,7 @@ Result<TogetherTimes> HostBackend::timeTogether(PreparedOp& collective, Prepared
     }
     if (!failed)
         return failed.error();
-    return TogetherTimes{medianNs(std::move(transfers)), medianNs(std::move(computes))};
+    return TogetherTimes{median(std::move(transfers)), median(std::move(computes))};
 }
 
 } // namespace gs::host

@@ -1,3 +1,4 @@
+#include "base/units.h"
 #include "dnnl_ops.h"
 #include "host_backend.h"
 
@@ -73,7 +74,7 @@ int usableProcessors() {
 
 DeviceFacts hostFacts(int threads) {
     DeviceFacts facts;
-    facts.name = fmt::format("{}, {} core{}", processorName(), threads, threads == 1 ? "" : "s");
+    facts.name = processorName() + ", " + counted(static_cast<size_t>(threads), "core");
     facts.versions["oneDNN"] = dnnlVersion();
     facts.versions["MPI"] = mpiVersion();
     facts.clocks = clockText();

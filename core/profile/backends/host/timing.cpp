@@ -1,5 +1,7 @@
 #include "timing.h"
 
+#include "base/median.h"
+
 #include <algorithm>
 #include <chrono>
 #include <omp.h>
@@ -10,16 +12,6 @@ int64_t nowNs() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
         .count();
-}
-
-int64_t medianNs(std::vector<int64_t> samples) {
-    if (samples.empty())
-        return 0;
-    const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-    std::nth_element(samples.begin(), middle, samples.end());
-    if (samples.size() % 2 == 1)
-        return *middle;
-    return (*middle + *std::max_element(samples.begin(), middle)) / 2;
 }
 
 ComputeThread::ComputeThread(PreparedOp& op, int threads)
@@ -95,7 +87,7 @@ Result<TogetherTimes> runTogether(CollectiveOp& collective, ComputeThread& compu
     // The last run ended alone.
     if (times->size() > 1)
         times->pop_back();
-    return TogetherTimes{done - begin, medianNs(std::move(times).value())};
+    return TogetherTimes{done - begin, median(std::move(times).value())};
 }
 
 } // namespace gs::host

@@ -11,8 +11,6 @@ namespace gs::host {
 
 /// Steady clock.
 int64_t nowNs();
-/// 0 without samples.
-int64_t medianNs(std::vector<int64_t> samples);
 
 /// Repeats a compute operator in a thread of its own. The thread lives as long as this object: OpenMP makes
 /// its helpers once.

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "cost/fused_regions.h"
+#include "profile/benchmark_inputs.h"
 
 namespace gs {
 
@@ -47,6 +48,10 @@ struct FusedProgram {
 /// `name` starts the names of the kernels. A region of one node is fine. Errors: "not-supported" (names the
 /// operator; the caller measures the nodes one by one), "unknown-shape".
 Result<FusedProgram> generateKernels(const Graph& graph, const FusedRegion& region, const std::string& name);
+
+/// What an input is filled with: as the registry says for what a region reads (makeOutside()), but where its
+/// values select elements of another tensor they stay within that one.
+TensorSpec kernelInput(const KernelTensor& tensor, const std::map<NodeId, TensorSpec>& outside);
 
 /// What must stand once before the sources of any number of kernels.
 std::string_view kernelPrelude(KernelTarget target);

@@ -18,6 +18,27 @@ int64_t KernelTensor::bytes() const {
     return elements() * dtypeBytes(dtype);
 }
 
+TensorSpec kernelInput(const KernelTensor& tensor, const std::map<NodeId, TensorSpec>& outside) {
+    TensorSpec spec{tensor.dtype, tensor.shape, tensor.strides,
+                    dtypeIsFloat(tensor.dtype) ? InputFill::Random : InputFill::Zeros, 0};
+    if (const auto found = outside.find(tensor.node); found != outside.end()) {
+        spec.fill = found->second.fill;
+        spec.bound = found->second.bound;
+    }
+    if (!tensor.holds_indices)
+        return spec;
+    const int64_t limit = tensor.index_limit;
+    const bool within =
+        (spec.fill == InputFill::Indices && spec.bound > 0 && spec.bound <= limit) ||
+        (spec.fill == InputFill::Ones && limit > 1) ||
+        (spec.fill == InputFill::Permutation && !spec.shape.empty() && spec.shape.back() <= limit);
+    if (!within) {
+        spec.fill = InputFill::Indices;
+        spec.bound = std::max<int64_t>(limit, 1);
+    }
+    return spec;
+}
+
 int64_t FusedProgram::bytes() const {
     int64_t total = 0;
     for (const KernelTensor& tensor : tensors)
