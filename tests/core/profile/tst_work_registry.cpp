@@ -1,8 +1,8 @@
 // The work registry of document 004: lifetimes, warnings, memory and threads.
 #include "profile/work_registry.h"
+#include "support/live_bytes.h"
 
 #include <QTest>
-#include <malloc.h>
 #include <thread>
 
 using namespace gs;
@@ -52,11 +52,6 @@ public:
         return warnings_.size() == 1 ? warnings_.front() : Diagnostic{};
     }
 };
-
-/// Bytes that malloc has handed out and not got back.
-size_t allocatedBytes() {
-    return mallinfo2().uordblks;
-}
 
 } // namespace
 
@@ -234,9 +229,9 @@ private slots:
                 QVERIFY(f.registry.waitTensor(i, "wait_tensor").ok());
         };
         round(); // whatever is allocated once, is now
-        const size_t before = allocatedBytes();
+        const size_t before = test::liveBytes();
         round();
-        QCOMPARE(allocatedBytes(), before);
+        QCOMPARE(test::liveBytes(), before);
         QCOMPARE(live_works.load(), 0);
         QCOMPARE(f.registry.size(), size_t{0});
         QCOMPARE(most, way == 1 ? size_t{kLaunches} : way == 0 ? size_t{1} : size_t{0});
