@@ -11,12 +11,12 @@ namespace gs {
 
 /// Roles of this table beyond TableRole.
 enum CompareRole : int {
-    CurrentRole = EditedRole + 1, ///< bool: the window shows it
-    BestRole,                     ///< bool: the best within the limit of the last search
-    PinRole,                      ///< bool: the baseline, A or B, by the column
-    BoundShareRole,               ///< double: lower bound / longest step of all rows
-    StepShareRole,                ///< double: step / longest step
-    DetailRole                    ///< QString: what follows the scheduler's name
+    CurrentRole = FirstOwnRole, ///< bool: the window shows it
+    BestRole,                   ///< bool: the best within the limit of the last search
+    PinRole,                    ///< bool: the baseline, A or B, by the column
+    BoundShareRole,             ///< double: lower bound / longest step of all rows
+    StepShareRole,              ///< double: step / longest step
+    DetailRole                  ///< QString: what follows the scheduler's name
 };
 
 class CompareModel : public QAbstractTableModel {

@@ -1,6 +1,8 @@
 // The filter of all tables of costs: words that a row must have, and kinds of rows to show.
 #pragma once
 
+#include "views/models/table_roles.h"
+
 #include <QSortFilterProxyModel>
 #include <QStringList>
 
@@ -8,8 +10,8 @@ namespace gs {
 
 /// What a model tells the filter of each row, in any column.
 enum CostFilterRole : int {
-    FilterTextRole = Qt::UserRole + 100, ///< QString: what words are looked for in
-    FilterKindsRole                      ///< int: the model's kinds that the row is of, as bits
+    FilterTextRole = FirstOwnRole, ///< QString: what words are looked for in
+    FilterKindsRole                ///< int: the model's kinds that the row is of, as bits
 };
 
 class CostFilter : public QSortFilterProxyModel {

@@ -9,14 +9,15 @@
 namespace gs {
 
 enum TableRole : int {
-    SortRole = Qt::UserRole + 1, ///< number or text to sort by
-    MarkRole,                    ///< int(Mark): drawn as a coloured shape
-    BarRole,                     ///< double in [0, 1]: drawn as a small bar behind the text
-    BadgeRole,                   ///< int(Provenance): drawn as a badge
-    MutedRole,                   ///< bool: text in the muted colour
-    NumericRole,                 ///< bool: digits are set in equal widths
-    EditedRole,                  ///< bool: the user changed it; marked
-    ChangeBarRole                ///< double in [-1, 1]: drawn from a middle, to the right for slower
+    SortRole = Qt::UserRole + 1,      ///< number or text to sort by
+    MarkRole,                         ///< int(Mark): drawn as a coloured shape
+    BarRole,                          ///< double in [0, 1]: drawn as a small bar behind the text
+    BadgeRole,                        ///< int(Provenance): drawn as a badge
+    MutedRole,                        ///< bool: text in the muted colour
+    NumericRole,                      ///< bool: digits are set in equal widths
+    EditedRole,                       ///< bool: the user changed it; marked
+    ChangeBarRole,                    ///< double in [-1, 1]: drawn from a middle, to the right for slower
+    FirstOwnRole = Qt::UserRole + 100 ///< where a model's own roles begin
 };
 
 /// Shapes of a state: told apart by outline as well as by colour.

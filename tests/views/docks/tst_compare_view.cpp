@@ -134,6 +134,11 @@ void TestCompareView::modelIsSound() {
 void TestCompareView::cells() {
     CompareView view;
     view.setCompare(share(someState()));
+    // The model's own roles are none of those that the delegate draws.
+    for (int row = 0; row < view.table()->model()->rowCount(); ++row) {
+        for (int column = 0; column < view.table()->model()->columnCount(); ++column)
+            QVERIFY(!view.table()->model()->index(row, column).data(ChangeBarRole).isValid());
+    }
     QCOMPARE(cell(view, 1, CompareModel::Change), QStringLiteral("baseline"));
     QCOMPARE(cell(view, 2, CompareModel::Change), QStringLiteral("−9.1 %"));
     QCOMPARE(cell(view, 2, CompareModel::Step), QStringLiteral("48.20 ms"));
