@@ -129,7 +129,7 @@ void MainWindow::connectDocument() {
 }
 
 void MainWindow::snapshotArrived(const SnapshotPtr& snapshot) {
-    const RecentFile shown = snapshot ? recentFileOf(snapshot->request) : RecentFile();
+    const RecentFile shown = snapshot ? recentFileOf(*snapshot) : RecentFile();
     if (snapshot && shown != shown_)
         Preferences::addRecentFile(shown);
     if (snapshot && !shown.sameFiles(shown_))

@@ -27,7 +27,8 @@ bool RecentFile::sameFiles(const RecentFile& other) const {
            ranks == other.ranks;
 }
 
-RecentFile recentFileOf(const AnalysisRequest& request) {
+RecentFile recentFileOf(const Analysis& analysis) {
+    const AnalysisRequest& request = analysis.request;
     RecentFile file;
     file.graph = toQString(request.graph_file);
     file.pick = {request.graph_index, request.rank, toQString(request.stage)};
@@ -36,9 +37,9 @@ RecentFile recentFileOf(const AnalysisRequest& request) {
           std::pair(&request.rank_files, &file.ranks)})
         for (const std::string& path : *from)
             to->append(toQString(path));
-    for (const Setting key : changedSettings(request.settings, Settings()))
+    for (const Setting key : changedSettings(analysis.asked, Settings()))
         file.settings.append(toQString(settingSpec(key).name) + QLatin1Char('=') +
-                             toQString(request.settings.text(key)));
+                             toQString(analysis.asked.text(key)));
     return file;
 }
 

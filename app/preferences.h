@@ -36,8 +36,10 @@ struct RecentFile {
     bool sameFiles(const RecentFile& other) const;
 };
 
+struct Analysis;
 struct AnalysisRequest;
-RecentFile recentFileOf(const AnalysisRequest& request);
+/// With the settings that were asked for, not what other ranks made of them.
+RecentFile recentFileOf(const Analysis& analysis);
 /// A setting that is no more is left out.
 AnalysisRequest requestOf(const RecentFile& file);
 

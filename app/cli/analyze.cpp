@@ -37,8 +37,8 @@ int analyzeFile(Analyser& analyser, const CommonOptions& options, const QString&
     if (options.verbose)
         printVerbose(analysis);
     if (!options.quiet && options.json != "-")
-        fmt::print("{}{}", summaryText(analysis),
-                   analysis.measured ? "\n" + measuredText(analysis, *analysis.measured) : std::string());
+        printLines(summaryText(analysis) +
+                   (analysis.measured ? "\n" + measuredText(analysis, *analysis.measured) : std::string()));
     if (!options.json.isEmpty()) {
         if (const Status status = writeOutput(options.json, writeAnalysisJson(analysis)); !status) {
             printError(status.error());

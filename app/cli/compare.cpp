@@ -226,7 +226,7 @@ int writeOutputs(const CompareOptions& options, const Outcome& outcome) {
         fmt::print("{}{}", compareTable(rows, base, best), summaryOf(options, outcome));
     }
     if (text && outcome.diff)
-        fmt::print("{}{}", options.table ? "\n" : "",
+        printLines((options.table ? "\n" : "") +
                    gatherDiffText(*outcome.diff, outcome.labels[0], outcome.labels[1], kDiffLines));
     if (!options.csv.isEmpty()) {
         if (const Status status = writeOutput(options.csv, compareCsv(outcome.rows, base, outcome.best));

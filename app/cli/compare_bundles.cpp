@@ -21,7 +21,7 @@ int compareBundleFiles(const QStringList& files, const CommonOptions& options) {
         return exitCodeFor(diff.error());
     }
     if (!options.quiet && options.json != "-")
-        fmt::print("{}", bundleDiffText(diff.value(), options.verbose ? SIZE_MAX : kListed));
+        printLines(bundleDiffText(diff.value(), options.verbose ? SIZE_MAX : kListed));
     if (!options.json.isEmpty()) {
         if (const Status status = writeOutput(options.json, bundleDiffJson(diff.value())); !status) {
             printError(status.error());

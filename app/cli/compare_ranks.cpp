@@ -19,7 +19,7 @@ constexpr size_t kClassesShown = 4;
 constexpr size_t kCellWidth = 44;
 
 std::string padded(std::string text) {
-    while (columnsOf(text) > kCellWidth)
+    while (columnsOf(text) > kCellWidth - 2) // a gap to the next one
         text = headOf(text, text.size() - 1);
     return leftAligned(text, kCellWidth);
 }

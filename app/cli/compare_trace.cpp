@@ -28,7 +28,7 @@ int compareTrace(const QString& file, const QStringList& traces, const QString& 
     }
     printDiagnostics(run->diagnostics, options.verbose ? Severity::Info : Severity::Warning);
     if (!options.quiet && options.json != "-" && csv != "-")
-        fmt::print("{}", measuredText(*analysis.value(), run.value()));
+        printLines(measuredText(*analysis.value(), run.value()));
     for (const auto& [path, text] : {std::pair(csv, &measuredCsv), std::pair(options.json, &measuredJson)}) {
         if (path.isEmpty())
             continue;

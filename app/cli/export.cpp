@@ -110,6 +110,13 @@ int runExport(const QStringList& arguments) {
         return exitCodeFor(analysis.error());
     }
     printDiagnostics(analysis.value()->diagnostics, Severity::Warning);
+    if (analysis.value()->ranks_error) { // what would be written does not keep to the other ranks
+        printError({analysis.value()->ranks_error->code,
+                    "nothing is written: the other ranks could not be read",
+                    {},
+                    "leave out --rank-file to export for this rank alone"});
+        return kExitUnreadable;
+    }
     if (const int code = writeExport(*exporter, *analysis.value(), parser, options->quiet); code != kExitDone)
         return code;
     return analysis.value()->diagnostics.hasErrors() ? kExitUnreadable : kExitDone;

@@ -120,6 +120,8 @@ Status lintFile(const CommonOptions& options, const std::string& file, std::vect
         const Result<AnalysisPtr> analysis = lintGraph(analyser, request, one);
         if (!analysis)
             return analysis.error();
+        if (analysis.value()->ranks_error)
+            return *analysis.value()->ranks_error;
         if (input->entries.size() > 1 && index >= 0)
             one.graph = input->entries[static_cast<size_t>(index)].name;
         const Program& before = analysis.value()->before;

@@ -101,7 +101,7 @@ int listFile(const std::string& path) {
         printError(list.error());
         return exitCodeFor(list.error());
     }
-    fmt::print("{}: {} graph(s)\n", path, list->graphs.size());
+    printLines(fmt::format("{}: {} graph(s)\n", path, list->graphs.size()));
     size_t width = 5;
     for (const GraphEntry& entry : list->graphs)
         width = std::max(width, std::min<size_t>(entry.name.size(), 60));
@@ -111,17 +111,17 @@ int listFile(const std::string& path) {
         const GraphEntry& entry = list->graphs[i];
         const std::string file =
             entry.file.empty() ? "" : std::filesystem::path(entry.file).filename().string() + " ";
-        fmt::print("{:4}{} {:{}} {:>4} {:8} {:>8} {:>11} {:>7}  {:16} {}line {}\n", i,
-                   i == list->preferred ? "*" : " ", entry.name, width,
-                   entry.rank < 0 ? "-" : std::to_string(entry.rank), orDash(entry.compile_id),
-                   formatCount(static_cast<int64_t>(entry.nodes)), entry.collectives, entry.gathers,
-                   list->readers[i], file, entry.line);
+        printLines(fmt::format("{:4}{} {:{}} {:>4} {:8} {:>8} {:>11} {:>7}  {:16} {}line {}\n", i,
+                               i == list->preferred ? "*" : " ", entry.name, width,
+                               entry.rank < 0 ? "-" : std::to_string(entry.rank), orDash(entry.compile_id),
+                               formatCount(static_cast<int64_t>(entry.nodes)), entry.collectives,
+                               entry.gathers, list->readers[i], file, entry.line));
     }
     for (const Companion& item : list->companions)
-        fmt::print("beside: {}{}{}: {}{}\n", item.what,
-                   item.compile_id.empty() ? "" : fmt::format(" of [{}]", item.compile_id),
-                   item.rank < 0 ? "" : fmt::format(", rank {}", item.rank), item.file,
-                   item.line == 0 ? "" : fmt::format(" line {}", item.line));
+        printLines(fmt::format("beside: {}{}{}: {}{}\n", item.what,
+                               item.compile_id.empty() ? "" : fmt::format(" of [{}]", item.compile_id),
+                               item.rank < 0 ? "" : fmt::format(", rank {}", item.rank), item.file,
+                               item.line == 0 ? "" : fmt::format(" line {}", item.line)));
     printDiagnostics(diagnostics, Severity::Warning);
     return diagnostics.hasErrors() ? kExitUnreadable : kExitDone;
 }

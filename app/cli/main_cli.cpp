@@ -57,6 +57,14 @@ int parseArguments(QCommandLineParser& parser, const QStringList& arguments, int
     return -1;
 }
 
+/// What was printed must have arrived.
+int withOutput(int code) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+        return code;
+    fmt::print(stderr, "gatherscope-cli: the standard output could not be written\n");
+    return code == kExitDone || code == kExitFindings ? kExitUnreadable : code;
+}
+
 bool stderrIsTerminal() {
     return isatty(STDERR_FILENO) != 0;
 }
@@ -80,7 +88,7 @@ int main(int argc, char** argv) {
     }
     for (const auto& command : gs::kCommands) {
         if (name == command.name)
-            return command.run(arguments);
+            return gs::withOutput(command.run(arguments));
     }
     fmt::print(stderr, "gatherscope-cli: there is no command \"{}\"\n", name.toStdString());
     return gs::usage(stderr);

@@ -162,6 +162,14 @@ void printError(const Error& error) {
         fmt::print(stderr, "  {}\n", shownText(error.hint));
 }
 
+void printLines(const std::string& text) {
+    for (size_t at = 0; at < text.size();) {
+        const size_t end = std::min(text.find('\n', at), text.size());
+        fmt::print("{}\n", shownText(std::string_view(text).substr(at, end - at)));
+        at = end + 1;
+    }
+}
+
 void printDiagnostics(const Diagnostics& diagnostics, Severity from) {
     for (const Diagnostic& item : diagnostics.all()) {
         if (item.severity < from)

@@ -25,6 +25,9 @@ Result<CommonOptions> readCommonOptions(const QCommandLineParser& parser);
 int exitCodeFor(const Error& error);
 /// "gatherscope-cli: MESSAGE" and the hint on stderr.
 void printError(const Error& error);
+/// Text of several lines on stdout. Names in it come from files: nothing in them may steer the terminal or
+/// fill it.
+void printLines(const std::string& text);
 /// The diagnostics on stderr, a line each.
 void printDiagnostics(const Diagnostics& diagnostics, Severity from);
 /// Writes `text` to a file (whole or not at all) or, for "-", to stdout.

@@ -229,6 +229,10 @@ int runProfile(const QStringList& arguments) {
         printError(before.error());
         return exitCodeFor(before.error());
     }
+    if (const auto& unread = before.value()->ranks_error) {
+        printError(*unread);
+        return exitCodeFor(*unread);
+    }
     const Result<ProfileOutcome> outcome = profileGraph(analyser, request.value(), before.value());
     if (!outcome) {
         printError(outcome.error());

@@ -31,21 +31,21 @@ void printContention(const char* name, const Profile& profile) {
     if (profile.contention.empty())
         return;
     const MeasuredContention measured = overallContention(profile);
-    fmt::print("{}: beside compute transfers take ×{:.3g}, compute ×{:.3g} ({} points)\n", name,
-               measured.factor, measured.compute_slowdown, profile.contention.size());
+    printLines(fmt::format("{}: beside compute transfers take ×{:.3g}, compute ×{:.3g} ({} points)\n", name,
+                           measured.factor, measured.compute_slowdown, profile.contention.size()));
 }
 
 void printComparison(const Profile& a, const Profile& b) {
     for (const auto& [name, profile] : {std::pair("A", &a), std::pair("B", &b)})
-        fmt::print("{}  profile {}: {}, {}, {} rank(s), {}\n", name, profile->id, profile->device,
-                   profile->backend, profile->ranks, timeText(profile->unix_time_s));
-    fmt::print("{:>12} {:>12} {:>7} {:>6}  {}\n", "A µs", "B µs", "B÷A", "calls", "op");
+        printLines(fmt::format("{}  profile {}: {}, {}, {} rank(s), {}\n", name, profile->id, profile->device,
+                               profile->backend, profile->ranks, timeText(profile->unix_time_s)));
+    printLines(fmt::format("{:>12} {:>12} {:>7} {:>6}  {}\n", "A µs", "B µs", "B÷A", "calls", "op"));
     size_t both = 0, only_a = 0, only_b = 0;
     int64_t step_a = 0, step_b = 0;
     for (const ProfileDifference& row : compareProfiles(a, b)) {
-        fmt::print("{:>12} {:>12} {:>7} {:>6}  {} {}\n", nsText(row.a_ns), nsText(row.b_ns),
-                   row.inBoth() ? fmt::format("{:.3f}", row.ratio()) : "-", row.calls, row.kind,
-                   row.label.empty() ? row.key : row.label);
+        printLines(fmt::format("{:>12} {:>12} {:>7} {:>6}  {} {}\n", nsText(row.a_ns), nsText(row.b_ns),
+                               row.inBoth() ? fmt::format("{:.3f}", row.ratio()) : "-", row.calls, row.kind,
+                               row.label.empty() ? row.key : row.label));
         both += row.inBoth();
         only_a += row.b_ns < 0;
         only_b += row.a_ns < 0;
@@ -54,10 +54,11 @@ void printComparison(const Profile& a, const Profile& b) {
             step_b += row.b_ns * row.calls;
         }
     }
-    fmt::print("{} in both, {} only in A, {} only in B\n", both, only_a, only_b);
+    printLines(fmt::format("{} in both, {} only in A, {} only in B\n", both, only_a, only_b));
     if (step_a > 0)
-        fmt::print("what both know, all calls: {} → {} ({})\n", formatTime(step_a), formatTime(step_b),
-                   formatPercent(double(step_b - step_a) / double(step_a), true));
+        printLines(fmt::format("what both know, all calls: {} → {} ({})\n", formatTime(step_a),
+                               formatTime(step_b),
+                               formatPercent(double(step_b - step_a) / double(step_a), true)));
     printContention("A", a);
     printContention("B", b);
 }
@@ -73,8 +74,8 @@ int listProfiles(const QString& path) {
     const auto list = store->list();
     if (!list)
         return failed(list.error());
-    fmt::print("{:>7}  {:16}  {:28} {:8} {:>5} {:>7} {:>10}  {}\n", "profile", "measured (UTC)", "device",
-               "backend", "ranks", "entries", "contention", "graph");
+    printLines(fmt::format("{:>7}  {:16}  {:28} {:8} {:>5} {:>7} {:>10}  {}\n", "profile", "measured (UTC)",
+                           "device", "backend", "ranks", "entries", "contention", "graph"));
     for (const ProfileSummary& item : list.value()) {
         std::string contention = "-";
         if (item.contention_points > 0) {
@@ -83,8 +84,9 @@ int listProfiles(const QString& path) {
                 return failed(profile.error());
             contention = fmt::format("×{:.3g}", overallContention(profile.value()).factor);
         }
-        fmt::print("{:>7}  {:16}  {:28} {:8} {:>5} {:>7} {:>10}  {}\n", item.id, timeText(item.unix_time_s),
-                   item.device, item.backend, item.ranks, item.entries, contention, item.graph_name);
+        printLines(fmt::format("{:>7}  {:16}  {:28} {:8} {:>5} {:>7} {:>10}  {}\n", item.id,
+                               timeText(item.unix_time_s), item.device, item.backend, item.ranks,
+                               item.entries, contention, item.graph_name));
     }
     return kExitDone;
 }

@@ -1,12 +1,11 @@
 #include "app/rank/rank_options.h"
 
 #include "base/hash.h"
+#include "import/importer.h"
 
 #include <charconv>
 #include <fmt/format.h>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 
 namespace gs {
@@ -151,9 +150,10 @@ std::string RankOptions::settingsText() const {
         plan.warmups, plan.cache_cold, compute ? "compute " : "", collectives ? "collectives " : "",
         contention ? "contention" : "", request.graph_index, request.stage);
     for (const std::string& file : benchmark_inputs) {
-        std::ifstream in(file, std::ios::binary);
-        const std::string rows{std::istreambuf_iterator<char>(in), {}};
-        text += fmt::format("benchmark_inputs={}\n", hexDigits(Hash64().text(rows).value()));
+        Diagnostics said; // a file that cannot be read is an error when its rows are
+        const Result<InputText> rows = readInput(file, said);
+        text += fmt::format("benchmark_inputs={}\n",
+                            rows ? hexDigits(Hash64().text(rows->text).value()) : "unreadable");
     }
     for (const SettingSpec& spec : settingSpecs())
         text += fmt::format("{}={}\n", spec.name, request.settings.text(spec.key));

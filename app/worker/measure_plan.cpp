@@ -29,12 +29,16 @@ Result<MeasurePlan> MeasurePlan::make(const Analysis& analysis, MeasureRequest r
     const WorkerRequest& worker = plan.request_.worker;
     const DevicePreset* device = findDevicePreset(analysis.request.settings.text(Setting::Device));
     WorkOptions options;
+    const CostModelPtr model = makeAnalyticalModel(*device);
+    const auto list = [&] {
+        return makeWorkList({{analysis.after.graph, analysis.after.collectives},
+                             {analysis.before.graph, analysis.before.collectives}},
+                            worker.ranks, *model, options);
+    };
+    plan.all_ = list();
     options.compute = worker.compute;
     options.collectives = worker.collectives;
-    const CostModelPtr model = makeAnalyticalModel(*device);
-    plan.work_ = makeWorkList({{analysis.after.graph, analysis.after.collectives},
-                               {analysis.before.graph, analysis.before.collectives}},
-                              worker.ranks, *model, options);
+    plan.work_ = worker.compute && worker.collectives ? plan.all_ : list();
     return plan;
 }
 
@@ -59,6 +63,7 @@ Result<KnownCosts> MeasurePlan::readKnown(const std::string& device) const {
 }
 
 std::vector<std::string> MeasurePlan::reuse(const std::string& device) {
+    device_ = device;
     known_ = readKnown(device);
     std::vector<std::string> keys;
     for (const WorkItem& item : work_) {
@@ -76,10 +81,28 @@ Result<Profile> MeasurePlan::whole(Profile measured) const {
         const auto store = ProfileStore::openReadOnly(request_.store);
         return store ? store->read(known_->newest_id) : Result<Profile>(store.error());
     }
-    return withKnownCosts(std::move(measured), known_.value());
+    return withTheRest(withKnownCosts(std::move(measured), known_.value()));
+}
+
+Result<Profile> MeasurePlan::withTheRest(Profile profile) const {
+    const WorkerRequest& worker = request_.worker;
+    if ((worker.compute && worker.collectives && worker.contention) || !exists(request_.store))
+        return profile;
+    const auto store = ProfileStore::openReadOnly(request_.store);
+    if (!store)
+        return store.error();
+    const Result<KnownCosts> rest = findKnownCosts(
+        store.value(),
+        {device_, worker.backend, worker.ranks, worker.plan.iterations, worker.plan.cache_cold, false}, all_);
+    return rest ? withKnownCosts(std::move(profile), rest.value()) : Result<Profile>(rest.error());
 }
 
 Result<int64_t> storeProfile(const std::string& path, const Profile& profile) {
+    if (profile.entries.empty())
+        return Error{"nothing-measured",
+                     "nothing was measured: a profile without costs is not stored",
+                     {path, 0, 0},
+                     "measure operators or collectives, too"};
     auto store = ProfileStore::open(path);
     if (!store)
         return store.error();

@@ -25,21 +25,27 @@ public:
 
     /// For WorkerRequest::reuse: looks into the store for this device.
     std::vector<std::string> reuse(const std::string& device);
-    /// `measured` with what was reused. If nothing was new, the profile that knew it all, with its id. Error:
-    /// the store's.
+    /// `measured` with what was reused, and with what was known of all that was not asked for: the newest
+    /// profile stands for all that is known. If nothing was new, the profile that knew it all, with its id.
+    /// Error: the store's.
     Result<Profile> whole(Profile measured) const;
 
 private:
     explicit MeasurePlan(MeasureRequest request) : request_(std::move(request)) {}
     size_t countKeys(const std::map<std::string, ProfileEntry>& known) const;
     Result<KnownCosts> readKnown(const std::string& device) const;
+    /// With what an earlier profile of the device knows of the kinds that were not asked for.
+    Result<Profile> withTheRest(Profile profile) const;
 
     MeasureRequest request_;
     std::vector<WorkItem> work_;
+    std::vector<WorkItem> all_; ///< `work_` if everything was asked for
+    std::string device_;
     Result<KnownCosts> known_ = KnownCosts{};
 };
 
-/// One transaction; makes the store if it is not there. Returns the profile's id. Errors: the store's.
+/// One transaction; makes the store if it is not there. Returns the profile's id. Errors: the store's;
+/// "nothing-measured" for a profile without costs, which would hide the one before it.
 Result<int64_t> storeProfile(const std::string& path, const Profile& profile);
 
 } // namespace gs

@@ -53,6 +53,11 @@ def _script(path: str, arguments: Sequence[str]) -> None:
     runpy.run_path(path, run_name="__main__")
 
 
+def _shown(text: str) -> str:
+    """Names come from files: nothing in them may steer the terminal or fill it."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:4000])
+
+
 def _check(paths: Sequence[str], graph: Optional[str]) -> int:
     wanted = structural_hash(graph_json.read(graph)) if graph else None
     fits = 0
@@ -62,7 +67,7 @@ def _check(paths: Sequence[str], graph: Optional[str]) -> int:
         print(f"{path}: level {schedule.level}, graph {schedule.source_hash}, {len(schedule.order)} nodes, "
               f"{len(schedule.moves)} launches moved, {len(schedule.rewritten)} calls rewritten")
         for move in schedule.moves:
-            print(f"  {move['launch']}: {move['from']} → {move['to']} {move['verdict']}")
+            print(_shown(f"  {move['launch']}: {move['from']} → {move['to']} {move['verdict']}"))
     if wanted is not None and not fits:
         print(f"none is for {graph} ({wanted})")
     return 0 if wanted is None or fits else 1
@@ -96,7 +101,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
             return _look(options)
         hooks = _hooks(options)
     except (OSError, ValueError) as error:
-        print(f"gatherscope_bridge: {error}", file=sys.stderr)
+        print(f"gatherscope_bridge: {_shown(str(error))}", file=sys.stderr)
         return 2
     with hooks:  # errors of the script are its own: they end it with their traceback
         _script(options.script, options.arguments)

@@ -33,7 +33,7 @@ def resolve(name: str) -> Any:
     if len(parts) == 3 and parts[0] in ("_c10d_functional", "aten", "prims"):
         try:
             return getattr(getattr(getattr(torch.ops, parts[0]), parts[1]), parts[2])
-        except AttributeError:
+        except (AttributeError, TypeError, UnicodeError):  # names that no operator has, or can have
             pass
     raise ScheduleError(f"this torch cannot make a node of {name}")
 

@@ -73,6 +73,7 @@ public:
     Run(Analyser::Cache& cache, const AnalysisRequest& request, const JobContext& job)
         : cache_(cache), request_(request), job_(job), out_(std::make_shared<Analysis>()), asked_(request) {
         out_->request = request;
+        out_->asked = request.settings;
     }
 
     Result<AnalysisPtr> operator()() {
@@ -211,6 +212,8 @@ private:
         ranks_number_ = item.value()->number;
         out_->ranks = item.value()->value.comparison;
         out_->ranks_error = item.value()->value.error;
+        if (out_->ranks_error)
+            out_->diagnostics.add(diagnosticOf(*out_->ranks_error));
         return Unit{};
     }
 

@@ -55,7 +55,9 @@ struct StageTime {
 };
 
 struct Analysis {
-    AnalysisRequest request;
+    AnalysisRequest
+        request;    ///< its settings as they were reckoned with: bound by ranks, with measured contention
+    Settings asked; ///< … and as they were asked for
     ImportedGraph source;
     std::vector<PassReport> reports;
     RankComparisonPtr ranks;             ///< null without rank_files, or if they could not be compared

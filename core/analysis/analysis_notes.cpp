@@ -23,6 +23,15 @@ const char* whyNoCandidate(BindingReason reason) {
 
 } // namespace
 
+Diagnostic diagnosticOf(const Error& error) {
+    // A diagnostic has its place beside it; an error's message begins with it.
+    std::string message = error.message;
+    if (const size_t end = message.find(": ", error.where.file.size());
+        !error.where.file.empty() && message.starts_with(error.where.file) && end != std::string::npos)
+        message.erase(0, end + 2);
+    return {Severity::Error, error.code, error.where, {}, std::move(message), error.hint};
+}
+
 void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics) {
     size_t in_flight = 0;
     NodeId example = kNoNode;

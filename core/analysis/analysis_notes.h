@@ -5,6 +5,9 @@
 
 namespace gs {
 
+/// An error of a part that the rest can do without, as a diagnostic.
+Diagnostic diagnosticOf(const Error& error);
+
 /// Ops that no source has a cost for ("missing-costs", "missing-in-flight-costs").
 void reportMissing(const Program& program, const CostTable& costs, Diagnostics& diagnostics);
 

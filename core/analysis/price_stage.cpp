@@ -42,14 +42,24 @@ bool takeMeasuredContention(const Profile& profile, Settings& settings, Diagnost
              "contention-below-one",
              {},
              {},
-             fmt::format("by profile {}, work side by side is faster than alone (transfers ×{:.3f}, "
-                         "compute ×{:.3f}): a factor below 1 is taken as 1",
-                         profile.id, measured.factor, measured.compute_slowdown),
+             fmt::format(
+                 "by profile {}, work takes ×{:.3f} (transfers) and ×{:.3f} (compute) the time side by "
+                 "side: a factor below 1 is noise and is taken as 1",
+                 profile.id, measured.factor, measured.compute_slowdown),
              "other programs ran, or clocks changed, while it was measured: measure again on a quiet "
              "machine"});
     for (const auto& [setting, value] : {std::pair(Setting::Contention, measured.factor),
                                          std::pair(Setting::ComputeSlowdown, measured.compute_slowdown)}) {
         const double most = settingSpec(setting).maximum;
+        if (value > most)
+            diagnostics.add(
+                {Severity::Warning,
+                 "contention-above-most",
+                 {},
+                 {},
+                 fmt::format("by profile {}, {} is {:.4g}: {:g}, the most that can be set, is taken",
+                             profile.id, settingSpec(setting).name, value, most),
+                 "measure again on a quiet machine"});
         static_cast<void>(settings.set(setting, fmt::format("{:.3f}", std::clamp(value, 1.0, most))));
     }
     return true;

@@ -1,5 +1,6 @@
 #include "analysis/trace_stage.h"
 
+#include "analysis/analysis_notes.h"
 #include "explain/measured_run.h"
 
 namespace gs {
@@ -21,12 +22,7 @@ void showMeasured(Analysis& analysis, const MeasuredResult& measured) {
     }
     const Error& error = measured.error();
     analysis.measured_error = error;
-    // A diagnostic has its place beside it; an error's message begins with it.
-    std::string message = error.message;
-    if (const size_t end = message.find(": ", error.where.file.size());
-        !error.where.file.empty() && message.starts_with(error.where.file) && end != std::string::npos)
-        message.erase(0, end + 2);
-    analysis.diagnostics.add({Severity::Error, error.code, error.where, {}, std::move(message), error.hint});
+    analysis.diagnostics.add(diagnosticOf(error));
 }
 
 } // namespace gs

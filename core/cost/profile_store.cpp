@@ -129,7 +129,8 @@ Status ProfileStore::connect(int flags, const ProfileStoreOptions& options) {
         const bool read_only = (flags & SQLITE_OPEN_READONLY) != 0;
         const int code = sqlite3_errcode(database) & 0xff;
         std::error_code ignored;
-        const bool pending = std::filesystem::exists(path_ + "-wal", ignored);
+        const auto bytes = std::filesystem::file_size(path_ + "-wal", ignored);
+        const bool pending = !ignored && bytes > 0;
         if (!read_only || pending || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
             return storeError(database, path_, "opening");
         std::string uri = "file:";
@@ -152,7 +153,7 @@ Status ProfileStore::connect(int flags, const ProfileStoreOptions& options) {
 Result<int64_t> ProfileStore::checkVersion() const {
     const int64_t version = pragma(database_.get(), "user_version");
     const bool empty = pragma(database_.get(), "schema_version") == 0;
-    if (pragma(database_.get(), "application_id") != kApplicationId && !empty)
+    if ((pragma(database_.get(), "application_id") != kApplicationId && !empty) || version < 0)
         return Error{"not-a-profile-store",
                      fmt::format("{} is an SQLite file, but no profile store", path_),
                      {path_, 0, 0},

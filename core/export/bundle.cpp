@@ -36,9 +36,16 @@ bool isMeasured(const CostTable& costs) {
 
 Json requestJson(const Analysis& analysis) {
     const AnalysisRequest& request = analysis.request;
+    // What other ranks and a scheduler's limits made of the settings comes of them again; what a profile said
+    // of contention is gone with the store.
+    Settings asked = withoutStore(analysis.asked);
+    if (asked.flag(Setting::MeasuredContention)) {
+        for (const Setting key : {Setting::Contention, Setting::ComputeSlowdown})
+            static_cast<void>(asked.set(key, request.settings.text(key)));
+    }
     Json settings = Json::object();
     for (const SettingSpec& spec : settingSpecs())
-        settings[std::string(spec.name)] = request.settings.text(spec.key);
+        settings[std::string(spec.name)] = asked.text(spec.key);
     Json overrides = Json::object();
     for (const auto& [key, ns] : request.cost_overrides)
         overrides[key] = ns;

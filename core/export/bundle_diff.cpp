@@ -1,5 +1,6 @@
 #include "export/bundle_diff.h"
 
+#include "base/hash.h"
 #include "base/units.h"
 #include "import/bundle_json.h"
 #include "import/importer.h"
@@ -102,7 +103,10 @@ public:
         figureMember("lower_bound_ns", "analysis/simulation/lower_bound_ns");
         if (diff_.changes.empty())
             member("decision", "order of all nodes", "hashes/order");
-        costs();
+        ranks();
+        costs("after");
+        if (at(a_, "costs/before") != at(b_, "costs/before"))
+            costs("before");
         return std::move(diff_);
     }
 
@@ -192,13 +196,43 @@ private:
                            textOf(item, "reason"), figure("exposed_ns", exposed));
     }
 
+    /// What each rank runs, wherever its files are.
+    static std::string programText(const Json& bundle, const Json& program) {
+        Hash64 hash;
+        for (const Json& item : at(program, "graphs")) {
+            const Json& number = at(item, "graph");
+            const int64_t index = number.is_number_integer() ? number.get<int64_t>() : -2;
+            const Json& graphs = at(bundle, "ranks/graphs");
+            static const Json kNull;
+            const Json& graph = index == -1 ? at(bundle, "graph")
+                                : index >= 0 && index < static_cast<int64_t>(graphs.size())
+                                    ? graphs[static_cast<size_t>(index)]
+                                    : kNull;
+            hash.text(textOf(item, "compile_id"))
+                .text(shown(at(graph, "nodes")))
+                .text(shown(at(graph, "groups")));
+        }
+        return fmt::format("rank {}, graphs {}", textOf(program, "rank"), hexDigits(hash.value()));
+    }
+
+    void ranks() {
+        const Json &a = at(a_, "ranks/programs"), &b = at(b_, "ranks/programs");
+        for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+            const std::string mine = i < a.size() ? programText(a_, a[i]) : std::string();
+            const std::string its = i < b.size() ? programText(b_, b[i]) : std::string();
+            if (mine != its)
+                add("graph", fmt::format("other ranks, program {}", i + 1), mine, its);
+        }
+    }
+
     /// By key: several entries share one where a source gives equal nodes different numbers.
-    void costs() {
+    void costs(const std::string& program) {
         struct Sum {
             std::string label, provenance;
             size_t calls = 0;
             int64_t total_ns = 0;
             bool missing = false;
+            std::map<std::string, std::string> of_node; ///< name → what it costs
             std::string text() const {
                 return calls == 0
                            ? std::string()
@@ -208,12 +242,13 @@ private:
                                          provenance, counted(calls, "call"));
             }
             bool operator==(const Sum& other) const {
-                return provenance == other.provenance && calls == other.calls && total_ns == other.total_ns;
+                return provenance == other.provenance && calls == other.calls && total_ns == other.total_ns &&
+                       of_node == other.of_node;
             }
         };
         std::map<std::string, std::pair<Sum, Sum>> sums;
         const auto collect = [&](const Json& bundle, bool second) {
-            for (const Json& entry : at(bundle, "costs/after")) {
+            for (const Json& entry : at(bundle, "costs/" + program)) {
                 auto& pair = sums[textOf(entry, "key")];
                 Sum& sum = second ? pair.second : pair.first;
                 const size_t calls = at(entry, "nodes").size();
@@ -223,6 +258,8 @@ private:
                 if (sum.provenance.find(word) == std::string::npos)
                     sum.provenance += (sum.provenance.empty() ? "" : "+") + word;
                 sum.calls += calls;
+                for (const Json& node : at(entry, "nodes"))
+                    sum.of_node[shown(node)] = fmt::format("{} {}", figure("_ns", ns), word);
                 sum.missing = !ns.is_number_integer();
                 if (!sum.missing)
                     sum.total_ns += ns.get<int64_t>() * static_cast<int64_t>(calls);
@@ -231,9 +268,19 @@ private:
         collect(a_, false);
         collect(b_, true);
         for (const auto& [key, pair] : sums) {
-            if (!(pair.first == pair.second))
-                add("cost", pair.first.calls > 0 ? pair.first.label : pair.second.label, pair.first.text(),
-                    pair.second.text());
+            if (pair.first == pair.second)
+                continue;
+            std::string mine = pair.first.text(), its = pair.second.text();
+            if (mine == its) { // the same in sum: the first node that tells them apart
+                const auto [x, y] = std::mismatch(pair.first.of_node.begin(), pair.first.of_node.end(),
+                                                  pair.second.of_node.begin(), pair.second.of_node.end());
+                if (x != pair.first.of_node.end())
+                    mine += fmt::format(", {} {}", x->first, x->second);
+                if (y != pair.second.of_node.end())
+                    its += fmt::format(", {} {}", y->first, y->second);
+            }
+            const std::string& label = pair.first.calls > 0 ? pair.first.label : pair.second.label;
+            add("cost", program == "before" ? label + " (before)" : label, std::move(mine), std::move(its));
         }
     }
 

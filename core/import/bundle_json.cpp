@@ -69,17 +69,21 @@ void checkBundleParts(const dom::object& root, std::span<const std::string_view>
         dom::element value;
         std::string_view stated;
         const bool there = root[part].get(value) == simdjson::SUCCESS;
+        size_t times = 0; // programs differ in which of several they read
+        for (const auto field : root)
+            times += field.key == part ? 1 : 0;
         const bool known = root["hashes"]["parts"][part].get(stated) == simdjson::SUCCESS;
-        if (there && known && stated == bundlePartHash(value))
+        if (times == 1 && known && stated == bundlePartHash(value))
             continue;
         diagnostics.add({Severity::Warning,
                          std::string(kBundleEdited),
                          {path, 1, 0},
                          {},
                          fmt::format("\"{}\" of the bundle {}", part,
-                                     !there  ? "is not there"
-                                     : known ? "is not as it was written: its hash is another one"
-                                             : "has no hash"),
+                                     !there      ? "is not there"
+                                     : times > 1 ? "stands there several times"
+                                     : known     ? "is not as it was written: its hash is another one"
+                                                 : "has no hash"),
                          "the file was changed by hand or by another program"});
     }
 }

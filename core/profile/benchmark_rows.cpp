@@ -1,10 +1,10 @@
 // Rows of the benchmark-input registry from JSON text.
 #include "profile/benchmark_inputs.h"
 
+#include "import/importer.h"
+
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace gs {
@@ -169,14 +169,11 @@ Status BenchmarkInputRegistry::addText(std::string_view json, const std::string&
 }
 
 Status BenchmarkInputRegistry::addFile(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in)
-        return Error{"cannot-read",
-                     fmt::format("the benchmark inputs {} cannot be read", path),
-                     {path, 0, 0},
-                     "name a file as resources/benchmark_inputs.json is one"};
-    return addText(text, path);
+    Diagnostics said; // of compressed texts; what is wrong with the rows is an error
+    const Result<InputText> input = readInput(path, said);
+    if (!input)
+        return input.error();
+    return addText(input->text, path);
 }
 
 } // namespace gs

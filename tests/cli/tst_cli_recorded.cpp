@@ -86,6 +86,31 @@ private slots:
         }
     }
 
+    /// A schedule that does not keep to a rank which could not be read may hang the job.
+    void ranksThatCannotBeRead() {
+        const QString broken = write("broken.json", "{"), out = folder_.filePath("schedule.json");
+        for (const QString& file : {broken, folder_.filePath("none.json")}) {
+            const Run analysed = runCli({"analyze", graph_, "--rank-file", file});
+            QCOMPARE(analysed.code, 3);
+            QVERIFY2(analysed.error.contains(file.toUtf8()), analysed.error.constData());
+            const Run written =
+                runCli({"export", graph_, "--rank-file", file, "--format", "schedule", "--out", out});
+            QCOMPARE(written.code, 3);
+            QVERIFY(!QFile::exists(out));
+            QCOMPARE(runCli({"compare", graph_, "--rank-file", file}).code, 3);
+            QCOMPARE(runCli({"lint", graph_, "--rank-file", file}).code, 3);
+        }
+    }
+
+    void aFullDiskIsNoticed() {
+        QProcess process;
+        process.setStandardOutputFile("/dev/full");
+        process.start(GATHERSCOPE_CLI, {"analyze", graph_});
+        QVERIFY(process.waitForFinished(60'000));
+        QCOMPARE(process.exitCode(), 3);
+        QVERIFY(process.readAllStandardError().contains("standard output could not be written"));
+    }
+
     void picturesByGraphviz() {
         if (QStandardPaths::findExecutable("dot").isEmpty()) {
             qInfo("NOT RUN: export --render (Graphviz is not installed)");

@@ -136,6 +136,23 @@ private slots:
         QCOMPARE(profilesIn(store), size_t(3));
     }
 
+    /// The newest profile stands for all that is known: measuring a part anew hides nothing.
+    void aPartKeepsTheRest() {
+        const QString store = dir_.filePath("parts.db");
+        const Run nothing = profile({"--ranks", "2", "--store", store, "--what", "contention"});
+        QVERIFY2(nothing.error.contains("nothing was measured"), nothing.error.constData());
+        QVERIFY(!QFile::exists(store) || profilesIn(store) == 0);
+        QCOMPARE(profile({"--ranks", "2", "--store", store}).code, 0);
+        for (const char* part : {"compute", "collectives", "contention"}) {
+            const Run run = profile({"--ranks", "2", "--store", store, "--what", part, "--again"});
+            QVERIFY2(run.code == 0, run.error.constData());
+            const auto opened = ProfileStore::openReadOnly(store.toStdString());
+            const int64_t newest = opened->list()->front().id;
+            QCOMPARE(opened->read(newest)->entries.size(), size_t(4));
+            QCOMPARE(opened->read(newest)->contention.size(), size_t(1));
+        }
+    }
+
     void withoutAStoreNothingIsKept() {
         const Run run = profile({"--ranks", "2", "--what", "compute"});
         QVERIFY2(run.code == 0, run.error.constData());

@@ -89,6 +89,14 @@ private slots:
         QVERIFY(run.json["contention"][0]["beside"].get<std::string>().starts_with("fused{"));
     }
 
+    void filesThatCannotBeRead() {
+        for (const QString& file : {dir_.path(), dir_.filePath("none.json")}) {
+            const Run run = profile(2, {"--benchmark-inputs", file});
+            QCOMPARE(run.code, 3);
+            QVERIFY2(run.error.contains(file.toUtf8()), run.error.constData());
+        }
+    }
+
     void neverAlone() {
         const Run run = profile(1, {"--benchmark-inputs", rows_, "--what", "compute"});
         QVERIFY2(run.code == 0, run.error.constData());

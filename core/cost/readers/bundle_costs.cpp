@@ -123,6 +123,8 @@ Result<CostModelPtr> read(const std::string& path, Diagnostics& diagnostics, con
                      fmt::format("{}: the bundle has no readable costs", path),
                      {path, 1, 0},
                      "export it again"};
+    if (const Status status = checkBundleVersion(root, path); !status)
+        return status.error();
     auto model = std::make_shared<BundleCostModel>(path);
     for (const char* program : {"after", "before"}) {
         dom::array items;

@@ -206,6 +206,9 @@ void TestProfileStore::newerSchema() {
     QCOMPARE(store.error().code, std::string("newer-profile-store"));
     QVERIFY(store.error().message.find("schema 99, this program knows up to 3") != std::string::npos);
     QCOMPARE(ProfileStore::openReadOnly(path_).error().code, std::string("newer-profile-store"));
+    QVERIFY(Sqlite(path_).run("PRAGMA user_version=-100000"));
+    QCOMPARE(ProfileStore::open(path_).error().code, std::string("not-a-profile-store"));
+    QCOMPARE(ProfileStore::openReadOnly(path_).error().code, std::string("not-a-profile-store"));
 }
 
 void TestProfileStore::olderSchema() {

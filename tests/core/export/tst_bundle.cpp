@@ -15,6 +15,7 @@
 #include <QTest>
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -102,6 +103,8 @@ private slots:
     void everyGraphSurvives();
     void nothingDiffers();
     void differences();
+    void subtleDifferences();
+    void askedSettingsStay();
     void brokenBundles();
     void editedBundles_data();
     void editedBundles();
@@ -303,6 +306,48 @@ void TestBundle::differences() {
     QCOMPARE(setting->a, std::string("1.5"));
     QCOMPARE(setting->b, std::string("2"));
     QVERIFY(Json::parse(bundleDiffJson(diff)).at("same") == false);
+}
+
+/// Equal in sum, but not the same.
+void TestBundle::subtleDifferences() {
+    AnalysisRequest request;
+    request.graph_file = write("rank0.json", test::profileGraphText({}));
+    const auto bundle = [&](const char* name, const char* costs, std::string_view other) {
+        AnalysisRequest of = request;
+        of.cost_files = {
+            write("swapped.json",
+                  fmt::format(R"({{"format":"gatherscope.costs","version":1,"unit":"ns","nodes":{{{}}}}})",
+                              costs))};
+        if (!other.empty())
+            of.rank_files = {write("rank1.json", test::profileGraphText(test::otherRank(other)))};
+        return write(name, writeBundle(*analyse(of)));
+    };
+    const std::string one = bundle("one.bundle.json", R"("mm0":10,"mm1":60)", "identical");
+    const auto found = [&](const std::string& other) {
+        std::set<std::string> kinds;
+        const BundleDiff diff = compareBundles(one, other).value();
+        for (const BundleChange& change : diff.changes) {
+            if (change.a == change.b)
+                return std::set<std::string>{"two equal values"};
+            kinds.insert(change.what);
+        }
+        return kinds;
+    };
+    QVERIFY(found(one).empty());
+    QVERIFY(found(bundle("swapped.bundle.json", R"("mm0":60,"mm1":10)", "identical")).count("cost") == 1);
+    QVERIFY(found(bundle("other.bundle.json", R"("mm0":10,"mm1":60)", "slot")).count("graph") == 1);
+    QVERIFY(found(bundle("alone.bundle.json", R"("mm0":10,"mm1":60)", "")).count("graph") == 1);
+}
+
+/// What other ranks rule out is not what the user asked for.
+void TestBundle::askedSettingsStay() {
+    AnalysisRequest request;
+    request.graph_file = write("rank0.json", test::profileGraphText({}));
+    request.rank_files = {write("rank1.json", test::profileGraphText(test::otherRank("abort")))};
+    const AnalysisPtr bound = analyse(request);
+    QCOMPARE(bound->request.settings.text(Setting::Scheduler), std::string("program-order"));
+    const AnalysisRequest stated = bundleRequest(write("abort.bundle.json", writeBundle(*bound))).value();
+    QVERIFY(stated.settings == request.settings);
 }
 
 void TestBundle::brokenBundles() {
