@@ -91,7 +91,7 @@ public:
     /// Adds entries; an operator that has one already gets the new one. Nothing is added on an error.
     /// Errors: "not-benchmark-inputs" (names file, operator and field; with the place in the text).
     Status addText(std::string_view json, const std::string& file_name);
-    /// Besides: "cannot-read".
+    /// Besides: those of readInput.
     Status addFile(const std::string& path);
 
     /// Whether an entry names this operator ("aten.index.Tensor") or its packet ("aten.index").

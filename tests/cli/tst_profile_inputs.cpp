@@ -153,7 +153,7 @@ private slots:
         QTest::newRow("field") << head + "{\n \"a.b\": {},\n \"c.d\": {\"colour\": 1}}}"
                                << QStringList{"\"c.d\"", "\"colour\"", "(line 3, column 2)"};
         QTest::newRow("format") << "{}" << QStringList{"gatherscope.benchmark_inputs"};
-        QTest::newRow("missing") << "" << QStringList{"cannot be read"};
+        QTest::newRow("missing") << "" << QStringList{"no such file"};
     }
 
     void badFiles() {
