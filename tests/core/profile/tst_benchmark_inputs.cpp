@@ -201,7 +201,7 @@ private slots:
         file.flush();
         QVERIFY(registry.addFile(file.fileName().toStdString()).ok());
         QVERIFY(registry.knows("my.other"));
-        QCOMPARE(registry.addFile("no such file").error().code, std::string("no-such-file"));
+        QCOMPARE(registry.addFile("no such file").error().code, std::string("missing-file"));
     }
 
     void hooksMayDoAnything() {
