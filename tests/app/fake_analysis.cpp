@@ -104,6 +104,7 @@ void collect(QtMsgType type, const QMessageLogContext&, const QString& text) {
 AnalysisPtr fakeAnalysis(const AnalysisRequest& request) {
     auto analysis = std::make_shared<Analysis>();
     analysis->request = request;
+    analysis->asked = request.settings;
     const GraphPtr plain = makeGraph(false);
     const bool bucketed = request.settings.text(Setting::BucketMode) == "coalesced";
     analysis->source.graph = plain;

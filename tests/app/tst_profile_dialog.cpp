@@ -258,7 +258,9 @@ void TestProfileDialog::storesAreLookedAt() {
     plan(store); // its folder is made
     QTRY_COMPARE(planned.count(), 1);
     QVERIFY(!QFileInfo::exists(store));
-    job.store(Profile(), store.toStdString());
+    Profile measured;
+    measured.entries.push_back({"key", "compute", "op", 1000, 1, 10, 1, 1, Provenance::Measured, ""});
+    job.store(measured, store.toStdString());
     QTRY_COMPARE(stored.count(), 1);
     sqlite3* other = nullptr;
     QCOMPARE(sqlite3_open(qPrintable(store), &other), SQLITE_OK);

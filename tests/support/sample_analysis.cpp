@@ -207,7 +207,7 @@ void simulateProgram(Program& p, const Settings& settings) {
 AnalysisPtr sampleAnalysis(const SampleOptions& options) {
     auto analysis = std::make_shared<Analysis>();
     analysis->request.graph_file = "sample.json";
-    analysis->request.settings = options.settings;
+    analysis->request.settings = analysis->asked = options.settings;
     analysis->request.cost_overrides = options.cost_overrides;
     const GraphPtr graph = Sample(options.layers).build();
     analysis->source.graph = graph;
