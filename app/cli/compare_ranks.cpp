@@ -40,18 +40,18 @@ std::string cellText(const RankComparison& comparison, size_t of_class, int32_t 
     return fmt::format("{} {}", text, graph.name(item.node));
 }
 
-void printGroup(const RankComparison& comparison, const RankGroup& group) {
+void addGroup(std::string& out, const RankComparison& comparison, const RankGroup& group) {
     if (group.differing == 0) {
-        fmt::print("  {:14} {:>17}, equal\n", group.name, counted(group.rows.size(), "collective"));
+        out += fmt::format("  {:14} {:>17}, equal\n", group.name, counted(group.rows.size(), "collective"));
         return;
     }
-    fmt::print("  {:14} {:>17}, {} differ{}\n", group.name, counted(group.rows.size(), "collective"),
-               group.differing, group.differing == 1 ? "s" : "");
+    out += fmt::format("  {:14} {:>17}, {} differ{}\n", group.name, counted(group.rows.size(), "collective"),
+                       group.differing, group.differing == 1 ? "s" : "");
     const size_t classes = std::min(comparison.classes.size(), kClassesShown);
-    fmt::print("        {:>4}  ", "#");
+    out += fmt::format("        {:>4}  ", "#");
     for (size_t c = 0; c < classes; ++c)
-        fmt::print("{}", padded(comparison.classes[c].text));
-    fmt::print("\n");
+        out += padded(comparison.classes[c].text);
+    out += '\n';
     size_t shown = 0, equal = 0;
     for (size_t i = 0; i < group.rows.size() && shown < kRowsShown; ++i) {
         const RankRow& row = group.rows[i];
@@ -60,78 +60,79 @@ void printGroup(const RankComparison& comparison, const RankGroup& group) {
             continue;
         }
         if (equal > 0)
-            fmt::print("        {:>4}  {} equal\n", "", equal);
+            out += fmt::format("        {:>4}  {} equal\n", "", equal);
         equal = 0;
-        fmt::print("      {} {:4}  ", shown == 0 ? "▶" : " ", i);
+        out += fmt::format("      {} {:4}  ", shown == 0 ? "▶" : " ", i);
         for (size_t c = 0; c < classes; ++c)
-            fmt::print("{}", padded(cellText(comparison, c, row.cells[c])));
-        fmt::print("\n");
+            out += padded(cellText(comparison, c, row.cells[c]));
+        out += '\n';
         ++shown;
     }
     if (shown < group.differing)
-        fmt::print("        {:>4}  … {} more differ\n", "", group.differing - shown);
+        out += fmt::format("        {:>4}  … {} more differ\n", "", group.differing - shown);
 }
 
-void printCycle(const RankComparison& comparison, const WaitCycle& cycle) {
-    fmt::print("{}\n", cycle.closed    ? cycle.certain
-                                             ? "Deadlock, ranks wait for each other:"
-                                             : "Possible deadlock, if the device cannot run both at once:"
-                       : cycle.certain ? "Hang, a rank waits for one that has nothing left to issue:"
-                                       : "Possible hang:");
+void addCycle(std::string& out, const RankComparison& comparison, const WaitCycle& cycle) {
+    out += fmt::format(
+        "{}\n", cycle.closed    ? cycle.certain ? "Deadlock, ranks wait for each other:"
+                                                : "Possible deadlock, if the device cannot run both at once:"
+                : cycle.certain ? "Hang, a rank waits for one that has nothing left to issue:"
+                                : "Possible hang:");
     for (const WaitStep& step : cycle.steps) {
         const ComparedRank& rank = comparison.ranks[static_cast<size_t>(step.rank)];
         const Graph& graph = *rank.program.graphs[step.collective.graph].graph;
-        fmt::print("  {} {} for {}\n", rank.program.label,
-                   step.blocked_at == kNoNode ? std::string("at its end waits")
-                                              : fmt::format("waits at \"{}\"", graph.name(step.blocked_at)),
-                   step.collective.text);
+        out += fmt::format("  {} {} for {}\n", rank.program.label,
+                           step.blocked_at == kNoNode
+                               ? std::string("at its end waits")
+                               : fmt::format("waits at \"{}\"", graph.name(step.blocked_at)),
+                           step.collective.text);
         if (step.missing_rank >= 0)
-            fmt::print("    {} has not issued it\n",
-                       comparison.ranks[static_cast<size_t>(step.missing_rank)].program.label);
+            out += fmt::format("    {} has not issued it\n",
+                               comparison.ranks[static_cast<size_t>(step.missing_rank)].program.label);
     }
 }
 
-void printComparison(const RankComparison& comparison) {
-    fmt::print("{}: {}\n\n", rankModeName(comparison.mode), comparison.verdict);
+void addComparison(std::string& out, const RankComparison& comparison) {
+    out += fmt::format("{}: {}\n\n", rankModeName(comparison.mode), comparison.verdict);
     for (const ComparedRank& rank : comparison.ranks) {
         size_t nodes = 0;
         for (const RankGraph& of : rank.program.graphs)
             nodes += of.graph->size();
-        fmt::print("  {:14} {}, {}, {}, {}  {}\n", rank.program.label,
-                   counted(rank.program.graphs.size(), "graph"), counted(nodes, "node"),
-                   counted(rank.collectives.size(), "collective"), counted(rank.gathers, "gather"),
-                   rank.program.file);
+        out += fmt::format("  {:14} {}, {}, {}, {}  {}\n", rank.program.label,
+                           counted(rank.program.graphs.size(), "graph"), counted(nodes, "node"),
+                           counted(rank.collectives.size(), "collective"), counted(rank.gathers, "gather"),
+                           rank.program.file);
     }
-    fmt::print("\nGroups\n");
+    out += "\nGroups\n";
     for (const RankGroup& group : comparison.groups)
-        printGroup(comparison, group);
+        addGroup(out, comparison, group);
     if (!comparison.cycles.empty())
-        fmt::print("\n");
+        out += '\n';
     for (const WaitCycle& cycle : comparison.cycles)
-        printCycle(comparison, cycle);
+        addCycle(out, comparison, cycle);
     if (!comparison.differences.empty())
-        fmt::print("\nDifferences\n");
+        out += "\nDifferences\n";
     for (size_t i = 0; i < comparison.differences.size() && i < kDifferencesShown; ++i) {
         const RankDifference& item = comparison.differences[i];
-        fmt::print("  {} {}: {}\n      {}\n", severityName(item.severity), item.code, item.message,
-                   item.hint);
+        out += fmt::format("  {} {}: {}\n      {}\n", severityName(item.severity), item.code, item.message,
+                           item.hint);
     }
     const size_t more = comparison.differences.size() -
                         std::min(comparison.differences.size(), kDifferencesShown) + comparison.dropped;
     if (more > 0)
-        fmt::print("  … and {} more\n", more);
+        out += fmt::format("  … and {} more\n", more);
     if (!comparison.first_what.empty())
-        fmt::print("\nFirst node that differs ({})\n  {}: {}\n  {}: {}\n", comparison.first_what,
-                   comparison.ranks[static_cast<size_t>(comparison.first_a.rank)].program.label,
-                   comparison.first_a.text,
-                   comparison.ranks[static_cast<size_t>(comparison.first_b.rank)].program.label,
-                   comparison.first_b.text);
+        out += fmt::format("\nFirst node that differs ({})\n  {}: {}\n  {}: {}\n", comparison.first_what,
+                           comparison.ranks[static_cast<size_t>(comparison.first_a.rank)].program.label,
+                           comparison.first_a.text,
+                           comparison.ranks[static_cast<size_t>(comparison.first_b.rank)].program.label,
+                           comparison.first_b.text);
     if (!comparison.harmless.empty())
-        fmt::print("\n{}\n", comparison.mode <= RankMode::Slot
-                                 ? "Differences without harm"
-                                 : "Other differences, without harm by themselves");
+        out += fmt::format("\n{}\n", comparison.mode <= RankMode::Slot
+                                         ? "Differences without harm"
+                                         : "Other differences, without harm by themselves");
     for (const HarmlessDifference& item : comparison.harmless)
-        fmt::print("  {:14} {}\n", item.code, item.message);
+        out += fmt::format("  {:14} {}\n", item.code, item.message);
 }
 
 } // namespace
@@ -169,8 +170,11 @@ int compareRanks(const QStringList& files, const CommonOptions& options) {
     }
     const RankComparisonPtr comparison =
         compareRanks(std::move(programs).value(), options.request.settings.text(Setting::CommunicatingOps));
-    if (!options.quiet && options.json != "-")
-        printComparison(*comparison);
+    if (!options.quiet && options.json != "-") {
+        std::string text;
+        addComparison(text, *comparison);
+        printLines(text);
+    }
     if (!options.json.isEmpty()) {
         if (const Status status = writeOutput(options.json, writeRanksJson(*comparison)); !status) {
             printError(status.error());
