@@ -200,27 +200,29 @@ size_t total(const std::map<std::string, size_t>& extra) {
 }
 
 void report(RankComparison& out, const Counts& counts, const std::string& a, const std::string& b) {
-    const auto add = [&](const char* code, size_t count, const char* what) {
+    // `one` or `more` goes on after the count.
+    const auto add = [&](const char* code, size_t count, const char* noun, const char* one,
+                         const char* more) {
         if (count > 0)
             out.harmless.push_back(
                 {code, count,
-                 fmt::format("{} and {}: {} {}", a, b, formatCount(static_cast<int64_t>(count)), what)});
+                 fmt::format("{} and {}: {} {}", a, b, counted(count, noun), count == 1 ? one : more)});
     };
-    add("node-names", counts.names, "nodes have other names");
-    add("devices", counts.devices, "values are on another device index");
-    add("symbol-names", counts.symbols, "values have symbols of other names");
-    add("group-names", counts.groups, "collectives name a group of their own");
-    add("pad-widths", counts.pads, "pads have other widths (uneven shards)");
-    add("split-lists", counts.splits, "all_to_all split lists differ");
-    add("local-shapes", counts.shapes, "values have other local shapes");
-    add("arguments", counts.arguments, "other scalar arguments differ");
-    add("wiring", counts.inputs, "nodes have other inputs");
+    add("node-names", counts.names, "node", "has another name", "have other names");
+    add("devices", counts.devices, "value", "is on another device index", "are on another device index");
+    add("symbol-names", counts.symbols, "value", "has symbols of other names", "have symbols of other names");
+    add("group-names", counts.groups, "collective", "names a group of its own", "name a group of their own");
+    add("pad-widths", counts.pads, "pad", "has another width (uneven shards)",
+        "have other widths (uneven shards)");
+    add("split-lists", counts.splits, "all_to_all split list", "differs", "differ");
+    add("local-shapes", counts.shapes, "value", "has another local shape", "have other local shapes");
+    add("arguments", counts.arguments, "other scalar argument", "differs", "differ");
+    add("wiring", counts.inputs, "node", "has other inputs", "have other inputs");
     for (const auto& [side, extra] : {std::pair(&a, &counts.extra_a), std::pair(&b, &counts.extra_b)}) {
         if (const size_t count = total(*extra); count > 0)
             out.harmless.push_back(
                 {"extra-nodes", count,
-                 fmt::format("only {}: {} nodes ({})", *side, formatCount(static_cast<int64_t>(count)),
-                             listTargets(*extra))});
+                 fmt::format("only {}: {} ({})", *side, counted(count, "node"), listTargets(*extra))});
     }
 }
 
