@@ -2,8 +2,11 @@
 #pragma once
 
 #include <QByteArray>
+#include <QElapsedTimer>
+#include <QFile>
 #include <QProcess>
 #include <QStringList>
+#include <string_view>
 
 namespace gs::test {
 
@@ -11,18 +14,36 @@ struct Run {
     int code = -1;
     QByteArray out;
     QByteArray error;
+    qint64 ms = 0;
 };
 
-inline Run runCli(const QStringList& arguments) {
-    QProcess process;
-    process.start(GATHERSCOPE_CLI, arguments);
+/// Starts the program and waits; a crash, or a hang for longer than that, is code -1.
+inline Run runProcess(QProcess& process, const QString& program, const QStringList& arguments, int limit_ms) {
+    QElapsedTimer timer;
+    timer.start();
+    process.start(program, arguments);
     Run run;
-    if (!process.waitForFinished(60'000) || process.exitStatus() != QProcess::NormalExit)
-        return run; // a crash or a hang is code -1
+    if (!process.waitForFinished(limit_ms) || process.exitStatus() != QProcess::NormalExit)
+        return run;
     run.code = process.exitCode();
     run.out = process.readAllStandardOutput();
     run.error = process.readAllStandardError();
+    run.ms = timer.elapsed();
     return run;
+}
+
+inline Run runCli(const QStringList& arguments) {
+    QProcess process;
+    return runProcess(process, GATHERSCOPE_CLI, arguments, 60'000);
+}
+
+/// Returns the path.
+inline QString writeFile(const QString& path, std::string_view text) {
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly) ||
+        file.write(text.data(), qint64(text.size())) != qint64(text.size()))
+        qFatal("cannot write %s", qPrintable(path));
+    return path;
 }
 
 /// A graph of a parameter, a gather, its wait and a matrix multiply; `mutate` changes one piece of its text.

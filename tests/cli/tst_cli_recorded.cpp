@@ -129,11 +129,7 @@ private slots:
 
 private:
     QString write(const QString& name, const QByteArray& text) {
-        const QString path = folder_.filePath(name);
-        QFile file(path);
-        if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size())
-            qFatal("cannot write %s", qPrintable(path));
-        return path;
+        return writeFile(folder_.filePath(name), {text.data(), size_t(text.size())});
     }
 
     static QByteArray read(const QString& path) {

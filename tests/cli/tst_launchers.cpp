@@ -1,8 +1,8 @@
 // The ways to start ranks: mpirun with a host file, and Slurm's srun where a Slurm answers
 // (tests/rank/one_node_slurm makes one of this machine).
+#include "run_cli.h"
 #include "support/profile_graph.h"
 
-#include <QElapsedTimer>
 #include <QFile>
 #include <QProcess>
 #include <QStandardPaths>
@@ -10,16 +10,7 @@
 #include <QTest>
 
 using namespace gs;
-
-namespace {
-
-struct Run {
-    int code = -1;
-    QByteArray out, error;
-    qint64 ms = 0;
-};
-
-} // namespace
+using test::Run;
 
 class TestLaunchers : public QObject {
     Q_OBJECT
@@ -29,10 +20,7 @@ private:
     QString graph_;
 
     QString write(const QString& name, const std::string& text) {
-        QFile file(dir_.filePath(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), qint64(text.size())) < 0)
-            qFatal("cannot write %s", qPrintable(name));
-        return file.fileName();
+        return test::writeFile(dir_.filePath(name), text);
     }
 
     Run profile(const QStringList& more, const QString& fault = {}) {
@@ -41,18 +29,9 @@ private:
         environment.insert("GATHERSCOPE_FAULT", fault);
         QProcess process;
         process.setProcessEnvironment(environment);
-        QElapsedTimer timer;
-        timer.start();
-        process.start(GATHERSCOPE_CLI,
-                      QStringList{"profile", graph_, "--backend", "fake", "--ranks", "2"} + more);
-        Run run;
-        if (!process.waitForFinished(60'000) || process.exitStatus() != QProcess::NormalExit)
-            return run;
-        run.code = process.exitCode();
-        run.out = process.readAllStandardOutput();
-        run.error = process.readAllStandardError();
-        run.ms = timer.elapsed();
-        return run;
+        return test::runProcess(process, GATHERSCOPE_CLI,
+                                QStringList{"profile", graph_, "--backend", "fake", "--ranks", "2"} + more,
+                                60'000);
     }
 
     /// Two tasks at once, within the time that a test may wait.

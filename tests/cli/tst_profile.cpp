@@ -1,9 +1,9 @@
 // `gatherscope-cli profile` as users run it, with a backend that takes no time.
 #include "cost/profile_store.h"
+#include "run_cli.h"
 #include "support/profile_graph.h"
 
 #include <QDir>
-#include <QElapsedTimer>
 #include <QFile>
 #include <QProcess>
 #include <QStandardPaths>
@@ -14,17 +14,7 @@
 #include <utility>
 
 using namespace gs;
-
-namespace {
-
-struct Run {
-    int code = -1;
-    QByteArray out;
-    QByteArray error;
-    qint64 ms = 0;
-};
-
-} // namespace
+using test::Run;
 
 class TestProfile : public QObject {
     Q_OBJECT
@@ -35,10 +25,7 @@ private:
     QProcessEnvironment environment_ = QProcessEnvironment::systemEnvironment();
 
     QString write(const QString& name, const std::string& text) {
-        QFile file(dir_.filePath(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), qint64(text.size())) < 0)
-            qFatal("cannot write %s", qPrintable(name));
-        return file.fileName();
+        return test::writeFile(dir_.filePath(name), text);
     }
 
     Run profile(const QStringList& more, const QString& fault = {}, const QString& wrapper = {}) {
@@ -49,20 +36,11 @@ private:
         arguments << more;
         QProcess process;
         process.setProcessEnvironment(environment);
-        QElapsedTimer timer;
-        timer.start();
         if (wrapper.isEmpty())
-            process.start(GATHERSCOPE_CLI, arguments);
-        else // "$0" and "$@" of the shell are the program and its arguments
-            process.start("/bin/sh", QStringList{"-c", wrapper, GATHERSCOPE_CLI} + arguments);
-        Run run;
-        if (!process.waitForFinished(30'000) || process.exitStatus() != QProcess::NormalExit)
-            return run;
-        run.code = process.exitCode();
-        run.out = process.readAllStandardOutput();
-        run.error = process.readAllStandardError();
-        run.ms = timer.elapsed();
-        return run;
+            return test::runProcess(process, GATHERSCOPE_CLI, arguments, 30'000);
+        // "$0" and "$@" of the shell are the program and its arguments
+        return test::runProcess(process, "/bin/sh", QStringList{"-c", wrapper, GATHERSCOPE_CLI} + arguments,
+                                30'000);
     }
 
     size_t profilesIn(const QString& store) {

@@ -1,5 +1,6 @@
 // `gatherscope-cli profile --benchmark-inputs`: operators of the user's own, among them one that communicates
 // inside. Its ranks check at each call that all of them make the same one.
+#include "run_cli.h"
 #include "support/profile_graph.h"
 
 #include <QFile>
@@ -31,10 +32,7 @@ private:
     QString graph_, other_, rows_;
 
     QString write(const QString& name, const std::string& text) {
-        QFile file(dir_.filePath(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), qint64(text.size())) < 0)
-            qFatal("cannot write %s", qPrintable(name));
-        return file.fileName();
+        return test::writeFile(dir_.filePath(name), text);
     }
 
     Run profile(int ranks, const QStringList& more, const QString& fault = {}) {

@@ -1,6 +1,7 @@
 // WorkerClient against ranks that fail in every way: each ends soon, names the culprit, leaves nothing
 // behind.
 #include "app/worker/worker_client.h"
+#include "run_cli.h"
 #include "support/profile_graph.h"
 
 #include <QDir>
@@ -55,10 +56,7 @@ private:
     QString graph_;
 
     QString write(const QString& name, const std::string& text) {
-        QFile file(dir_.filePath(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(text.data(), qint64(text.size())) < 0)
-            qFatal("cannot write %s", qPrintable(name));
-        return file.fileName();
+        return test::writeFile(dir_.filePath(name), text);
     }
 
     WorkerRequest request(int ranks = 2) const {
