@@ -20,7 +20,7 @@ Result<PricedPrograms> pricePrograms(const AnalysisRequest& request, const Progr
 
 /// Sets contention and compute slow-down to what was measured, where the settings ask for that. True if so.
 /// Nothing gets faster by company: a factor below 1 is noise, a warning ("contention-below-one"), and counts
-/// as 1.
+/// as 1; one above what can be set is a warning, too ("contention-above-most").
 bool takeMeasuredContention(const Profile& profile, Settings& settings, Diagnostics& diagnostics);
 
 } // namespace gs
